@@ -54,6 +54,12 @@ class ToolSchemaError(LabkitError, TypeError):
     page = "tool-schema"
 
 
+class ToolError(LabkitError):
+    """A tool call could not be done. A tool raises it to tell the model, in its own words, what to do instead."""
+
+    page = "tool-error"
+
+
 class ModelError(LabkitError):
     """The model's service did not answer: wrong key or name, out of reach, or too busy."""
 

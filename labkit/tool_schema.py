@@ -1,0 +1,276 @@
+"""From a function's signature to the JSON schema that a model is shown, and arguments checked against it.
+
+`function_schema` is asked once, when a function becomes a tool; `argument_problem` before every call.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import re
+import types
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from labkit.errors import ToolSchemaError
+
+JsonSchema = dict[str, Any]
+
+# https://platform.openai.com/docs/api-reference/chat/create: a function's name, 64 characters at most.
+NAME_PATTERN = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+_NULL = type(None)
+_SIMPLE: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", _NULL: "null"}
+_WORDS = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
+_EXPRESSIBLE = "str, int, float, bool, list[...], dict[str, ...], Literal[...], or one of these with '| None'"
+_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|See Also):\s*$")
+_ARGUMENT = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+
+
+# --- from a signature to a schema -------------------------------------------------------------------------
+
+
+def function_schema(function: Callable[..., Any]) -> JsonSchema:
+    """The full `{"type": "function", "function": {...}}` schema of a typed function.
+
+    Raises ToolSchemaError for what cannot be expressed, naming the function, the parameter and what to do.
+    """
+    name = _checked_name(function)
+    description, about = _read_docstring(inspect.getdoc(function) or "")
+    hints = _type_hints(function, name)
+    properties: dict[str, JsonSchema] = {}
+    required: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        properties[parameter.name] = _parameter_schema(name, parameter, hints, about)
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+    parameters = {"type": "object", "properties": properties, "required": required}
+    shown = {
+        "name": name,
+        "description": description or name.replace("_", " "),
+        "parameters": parameters | {"additionalProperties": False},
+    }
+    return {"type": "function", "function": shown}
+
+
+def _checked_name(function: Callable[..., Any]) -> str:
+    if not inspect.isroutine(function):
+        what = f"{function!r} is not a function, so it has no signature to show a model."
+        raise ToolSchemaError(what, "Wrap it in a function of its own: def name(...): ...")
+    name = function.__name__
+    if not NAME_PATTERN.fullmatch(name):
+        what = f"{name!r} cannot be a tool's name: only a-z, A-Z, 0-9, _ and - are allowed, 64 at most."
+        raise ToolSchemaError(what, "Write it as a function with such a name: def name(...): ...")
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        fix = "Write it with def; inside, asyncio.run(...) can run what is async."
+        raise ToolSchemaError(f"{name} is an async function, and the loop does not await its tools.", fix)
+    if inspect.isgeneratorfunction(function):
+        raise ToolSchemaError(f"{name} yields its values one by one.", "Return them as one list instead.")
+    return name
+
+
+def _type_hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception as error:  # whatever evaluating somebody's annotation raises, it means the same here
+        what = f"The type hints of {name} cannot be read ({error})."
+        raise ToolSchemaError(what, "Import the types they name, at the top of the module.") from error
+
+
+def _parameter_schema(
+    name: str, parameter: inspect.Parameter, hints: dict[str, Any], about: dict[str, str]
+) -> JsonSchema:
+    where = f"{name}: the parameter {parameter.name!r}"
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        what = f"{where} takes any number of arguments, and a model has to be told each one."
+        raise ToolSchemaError(what, "Name the parameters, or take one list or one dict.")
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        what = f"{where} is positional only, and a model gives its arguments by name."
+        raise ToolSchemaError(what, "Remove the '/' from the signature.")
+    if parameter.name not in hints:
+        raise ToolSchemaError(f"{where} has no type.", f"Give it one: {_EXPRESSIBLE}.")
+    try:
+        schema = type_schema(hints[parameter.name])
+    except TypeError as error:
+        what = f"{where} cannot be shown to a model: {error}."
+        raise ToolSchemaError(what, f"Use {_EXPRESSIBLE}.") from error
+    if parameter.name in about:
+        schema.setdefault("description", about[parameter.name])
+    if parameter.default is not parameter.empty and _is_json(parameter.default):
+        schema["default"] = parameter.default
+    return schema
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return value is not None
+
+
+def type_schema(hint: Any) -> JsonSchema:
+    """The JSON schema of one type. Raises TypeError with the reason for a type that JSON has no word for.
+
+    >>> type_schema(list[int])
+    {'type': 'array', 'items': {'type': 'integer'}}
+    >>> type_schema(str | None)
+    {'anyOf': [{'type': 'string'}, {'type': 'null'}]}
+    """
+    if hint is Any or hint is object:
+        return {}
+    if hint is None or hint in (str, int, float, bool, _NULL):
+        return {"type": _SIMPLE[_NULL if hint is None else hint]}
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        words = [extra for extra in arguments[1:] if isinstance(extra, str)]
+        return type_schema(arguments[0]) | ({"description": words[0]} if words else {})
+    if origin is Literal:
+        return _literal_schema(arguments)
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [type_schema(option) for option in arguments]}
+    if list in (hint, origin):
+        return {"type": "array", "items": type_schema(arguments[0]) if arguments else {}}
+    if dict in (hint, origin):
+        if arguments and arguments[0] is not str:
+            raise TypeError("the keys of a JSON object are strings")
+        return {"type": "object", "additionalProperties": type_schema(arguments[1]) if arguments else True}
+    raise TypeError(f"JSON has no word for {getattr(hint, '__name__', hint)}")
+
+
+def _literal_schema(choices: tuple[Any, ...]) -> JsonSchema:
+    kinds = {_SIMPLE.get(type(choice)) for choice in choices}
+    if None in kinds:
+        raise TypeError(f"a Literal's choices must be strings, whole numbers, bools or None, not {choices!r}")
+    return {"enum": list(choices)} | ({"type": kinds.pop()} if len(kinds) == 1 else {})
+
+
+def _read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """A docstring's own words (up to its first section or doctest), and what its Args say, by parameter."""
+    described: list[str] = []
+    about: dict[str, str] = {}
+    section, current, indent = "", "", 0
+    for line in text.splitlines():
+        heading = _SECTION.match(line)
+        if heading or line.lstrip().startswith(">>>"):
+            section = heading[1] if heading else "Example"
+        elif not section:
+            described.append(line)
+        elif section in ("Args", "Arguments", "Parameters") and line.strip():
+            depth = len(line) - len(line.lstrip())
+            indent = indent or depth  # the first parameter's indent; deeper lines go on with its text
+            entry = _ARGUMENT.match(line.strip())
+            if entry and depth <= indent:
+                current = entry[1]
+                about[current] = entry[2]
+            elif current:
+                about[current] = f"{about[current]} {line.strip()}".strip()
+    return "\n".join(described).strip(), {name: words for name, words in about.items() if words}
+
+
+# --- from arguments to what is wrong with them ------------------------------------------------------------
+
+
+def argument_problem(arguments: dict[str, Any], parameters: JsonSchema) -> str:
+    """What is wrong with a call's arguments, as a sentence; "" when they fit the schema.
+
+    >>> schema = {"properties": {"path": {"type": "string"}}, "required": ["path"]}
+    >>> argument_problem({"pth": "notes.md"}, schema)
+    "there is no argument 'pth' (did you mean path?)"
+    """
+    properties = parameters["properties"]
+    for name in arguments:
+        if name not in properties:
+            hint = did_you_mean(name, properties) or f"; there are {', '.join(properties) or 'none'}"
+            return f"there is no argument {name[:80]!r}{hint}"
+    missing = [name for name in parameters["required"] if name not in arguments]
+    if missing:
+        return f"the argument {missing[0]!r} is missing"
+    for name, value in arguments.items():
+        problem = value_problem(value, properties[name])
+        if problem:
+            return f"the argument {name!r} {problem}"
+    return ""
+
+
+def value_problem(value: Any, schema: JsonSchema) -> str:
+    """What is wrong with one value, or "". Strict as JSON is: true is not 1, and "3" is not 3.
+
+    >>> value_problem("3", {"type": "integer"})
+    'is "3", a string; it must be an integer (without quotes)'
+    """
+    if "anyOf" in schema:
+        return _union_problem(value, schema["anyOf"])
+    if "enum" in schema:
+        fits = any(type(value) is type(choice) and value == choice for choice in schema["enum"])
+        return "" if fits else _wrong(value, _expected(schema))
+    kind = schema.get("type")
+    if kind and kind != json_kind(value) and not (kind == "number" and json_kind(value) == "integer"):
+        quoted = isinstance(value, str) and kind in ("integer", "number", "boolean")
+        return _wrong(value, _expected(schema)) + (" (without quotes)" if quoted else "")
+    if isinstance(value, list) and "items" in schema:
+        return _first_problem(((f"[{i}]", item) for i, item in enumerate(value)), schema["items"])
+    inner = schema.get("additionalProperties")
+    if isinstance(value, dict) and isinstance(inner, dict):
+        return _first_problem(((f"[{key!r}]", item) for key, item in value.items()), inner)
+    return ""
+
+
+def _union_problem(value: Any, options: list[JsonSchema]) -> str:
+    found = [value_problem(value, option) for option in options]
+    if "" in found:
+        return ""
+    for problem, option in zip(found, options, strict=True):
+        if option.get("type") == json_kind(value):  # the right kind, so the trouble lies inside
+            return problem
+    return _wrong(value, " or ".join(map(_expected, options)))
+
+
+def _first_problem(items: Iterable[tuple[str, Any]], schema: JsonSchema) -> str:
+    for where, item in items:
+        problem = value_problem(item, schema)
+        if problem:
+            return f"at {where} {problem}"
+    return ""
+
+
+def _expected(schema: JsonSchema) -> str:
+    if "enum" in schema:
+        return "one of " + ", ".join(json.dumps(choice, ensure_ascii=False) for choice in schema["enum"])
+    return _WORDS.get(schema.get("type", ""), "any value") if "anyOf" not in schema else "another value"
+
+
+def _wrong(value: Any, expected: str) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    named = "" if json_kind(value) in ("null", "boolean") else f", {kind_in_words(value)}"
+    return f"is {shown}{named}; it must be {expected}"
+
+
+def json_kind(value: Any) -> str:
+    """JSON's word for a value's type. bool is asked for first: Python's True is an int, JSON's is not."""
+    for python_type, kind in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
+        if isinstance(value, python_type):
+            return kind
+    return "null" if value is None else "array" if isinstance(value, list) else "object"
+
+
+def kind_in_words(value: Any) -> str:
+    """The kind of a JSON value, for a sentence: "a list", "true or false"."""
+    return _WORDS[json_kind(value)]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint such as ` (did you mean read_file?)` with the nearest known names, or "" when none is near."""
+    by_folded = {other.casefold(): other for other in known}
+    near = difflib.get_close_matches(name.casefold()[:200], by_folded, n=3, cutoff=0.55)
+    return f" (did you mean {' or '.join(by_folded[match] for match in near)}?)" if near else ""
