@@ -1,0 +1,94 @@
+"""What has been counted already: single texts, and the history that was asked for last.
+
+Both exist so that no text is counted twice. They hold numbers, digests and references, never a text's copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from labkit.messages import Message
+
+
+class TextLedger:
+    """The counts of the texts seen last. Bounded: at most `size` entries of at most a few hundred bytes."""
+
+    def __init__(self, size: int = 50_000) -> None:
+        self._size = size
+        self._counts: dict[str | bytes, int] = {}
+
+    def count(self, text: str, count: Callable[[str], int]) -> int:
+        """The count of this text, from memory or by `count`."""
+        key = _key(text)
+        known = self._counts.get(key)
+        if known is None:
+            known = self._counts[key] = count(text)
+            if len(self._counts) > self._size:
+                del self._counts[next(iter(self._counts))]  # the oldest entry
+        return known
+
+
+def _key(text: str) -> str | bytes:
+    """A short text is its own key; a long one goes by its digest, so that no long text is kept alive."""
+    if len(text) <= 64:
+        return text
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class HistoryLedger:
+    """The running total of the history asked for last, so that only its new messages are counted.
+
+    Which messages are new? Comparing all by value before each request would itself be quadratic. So the whole
+    history is compared by identity (some nanoseconds a message), and by value wherever an edit in place is
+    likely to stand: in a short history, in the newest messages, and everywhere when a history is asked for
+    again or has grown by an eighth since it was last compared whole.
+    """
+
+    SHORT = 128
+    NEWEST = 8
+
+    def __init__(self) -> None:
+        self._seen: list[Message] = []
+        self._values: list[Message] = []  # what the seen messages held when they were counted
+        self._totals: list[int] = [0]
+        self._asked = 0  # the length of the history when last asked
+        self._compared = 0  # its length when it was last compared whole
+
+    def total(self, messages: Sequence[Message], count: Callable[[Message], int]) -> int:
+        """The sum of `count` over the messages."""
+        messages = messages if isinstance(messages, list) else list(messages)
+        known = self._unchanged(messages)
+        del self._seen[known:], self._values[known:], self._totals[known + 1 :]
+        for message in messages[known:]:
+            self._totals.append(self._totals[-1] + count(message))
+            self._seen.append(message)
+            self._values.append(_copy(message))
+        self._asked = len(messages)
+        return self._totals[-1]
+
+    def _unchanged(self, messages: list[Message]) -> int:
+        """How many messages from the start are as they were counted."""
+        known = min(len(self._seen), len(messages))
+        del self._seen[known:]
+        if messages[:known] == self._seen:  # quick: Python compares objects by identity first
+            start = 0 if self._due(known, len(messages)) else max(0, known - self.NEWEST)
+            if messages[start:known] == self._values[start:known]:
+                return known
+        return next((i for i in range(known) if messages[i] != self._values[i]), known)
+
+    def _due(self, known: int, asked: int) -> bool:
+        due = known <= self.SHORT or asked <= self._asked or known >= self._compared * 9 / 8
+        if due:
+            self._compared = known
+        return due
+
+
+def _copy(value: Any) -> Any:
+    """A copy of the containers; the texts in them are shared."""
+    if isinstance(value, dict):
+        return {key: _copy(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_copy(part) for part in value]
+    return value
