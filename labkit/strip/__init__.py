@@ -1,0 +1,128 @@
+"""The strip: one history as a row of blocks. The picture that runs through all labs.
+
+Each message is a block. Its width is its tokens (counted exactly), its colour and its pattern are its role.
+A bracket ties a tool call to its results, small lines show where the history may be cut, a broken line is the
+limit. With the history before a compaction beside it, the strip shows what was kept, summarised and stubbed.
+
+In a notebook a strip is SVG with a table to unfold, printed it is text, and `draw` puts it into a chart.
+`python -m labkit.strip` shows one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from labkit.messages import Message
+from labkit.strip.blocks import Counts, Row, make_row, rows_of_both, start_of_text
+from labkit.strip.marking import clean, columns, escape, number, text_width
+from labkit.strip.svg import block_words, draw_svg, row_words
+from labkit.strip.text import draw_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Strip", "clean", "columns", "escape", "number", "start_of_text", "strip", "text_width"]
+
+
+class Strip:
+    """A drawing of `messages`: HTML in a notebook, text when printed, matplotlib with `draw`.
+
+    `limit` is in tokens. `cuts=True` shows the legal cuts. `before` is the history before a compaction: it is
+    drawn above, with what became of each message. `marks` names places: {index: label}. `tools` (schemas)
+    puts what the tool descriptions cost in front. `counter` is a TokenCounter; the shared one by default.
+
+    >>> print(Strip([{"role": "user", "content": "hello"}]).text(width=40))
+    8 tokens in 1 message
+    ████████████████████████████████████████
+    <BLANKLINE>
+    █ user
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        limit: int | None = None,
+        cuts: bool = False,
+        before: Sequence[Message] | None = None,
+        *,
+        title: str = "",
+        marks: Mapping[int, str] | None = None,
+        tools: Sequence[Any] | None = None,
+        counter: Counts | None = None,
+    ) -> None:
+        self.limit = limit
+        self.title = title
+        counter = counter or _shared_counter()
+        if before is None:
+            self.rows = [make_row(messages, counter=counter, tools=tools, cuts=cuts, marks=marks)]
+        else:
+            self.rows = rows_of_both(before, messages, marks, counter=counter, tools=tools, cuts=cuts)
+
+    @property
+    def alt(self) -> str:
+        """The picture in words, made from the data."""
+        return " ".join([f"{self.title or 'Strip of a history'}.", *map(_row_alt, self.rows), _limit_alt(self)]).strip()
+
+    def svg(self, standalone: bool = True) -> str:
+        """The drawing as SVG; as it is, right for a file of its own (light and dark)."""
+        return draw_svg(self.rows, title=self.title, alt=self.alt, limit=self.limit, standalone=standalone)
+
+    def text(self, width: int = 72) -> str:
+        """The drawing as text, at most `width` columns wide."""
+        return draw_text(self.rows, title=self.title, limit=self.limit, width=width)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the strip into matplotlib axes, in tokens along x."""
+        from labkit.strip.axes import draw_axes
+
+        draw_axes(axes, self.rows, title=self.title, limit=self.limit)
+
+    def _repr_html_(self) -> str:
+        name = escape(self.title or "Strip of a history")
+        picture = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{name}">{self.svg(False)}</div>'
+        return f'<div class="labkit-strip">{picture}{self._table()}</div>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self._repr_html_(), "text/plain": self.text()}
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _table(self) -> str:
+        """The blocks as a table, folded: what the tooltips say, for those who do not point."""
+        rows = "".join(
+            f"<tr><td>{escape(row.name)}</td><td style='text-align:left;white-space:pre-line'>"
+            f"{escape(block_words(block))}</td></tr>"
+            for row in self.rows
+            for block in row.blocks
+        )
+        count = sum(len(row.blocks) for row in self.rows)
+        return f"<details><summary>The {count} blocks in words</summary><table><tbody>{rows}</tbody></table></details>"
+
+
+def strip(messages: Sequence[Message], limit: int | None = None, cuts: bool = False, **settings: Any) -> Strip:
+    """The strip of a history; the settings are those of `Strip`."""
+    return Strip(messages, limit, cuts, **settings)
+
+
+def _row_alt(row: Row) -> str:
+    """A row in words: its size, its largest kinds, and what became of it."""
+    totals: dict[str, int] = {}
+    for block in row.blocks:
+        for kind, tokens in block.shares:
+            totals[kind] = totals.get(kind, 0) + tokens
+    words = ", ".join(f"{kind} {number(tokens)}" for kind, tokens in sorted(totals.items(), key=lambda t: -t[1]))
+    states = ", ".join(f"{state} {number(n)} ({number(t)} tokens)" for state, (n, t) in row.state_totals().items())
+    name = f"{row.name.capitalize()}: " if row.name else ""
+    return f"{name}{row_words(row, None)}: {words or 'empty'}." + (f" Messages: {states}." if states else "")
+
+
+def _limit_alt(strip: Strip) -> str:
+    return f"The limit is {number(strip.limit)} tokens." if strip.limit else ""
+
+
+def _shared_counter() -> Counts:
+    from labkit.tokens import shared_counter
+
+    return shared_counter()
