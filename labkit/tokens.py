@@ -104,7 +104,7 @@ class TokenCounter:
         self._history = HistoryLedger()
 
     def text(self, text: str) -> int:
-        """Tokens of a text. A lone surrogate counts as the replacement character that tiktoken makes of it."""
+        """Tokens of a text. A lone surrogate counts as the replacement character tiktoken makes of it."""
         return self._texts.count(text, self._encode)
 
     def message(self, message: Message) -> int:

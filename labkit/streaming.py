@@ -1,0 +1,162 @@
+"""From the chunks of a streamed reply to one message.
+
+A streamed reply arrives in shreds: text in pieces, and tool calls as fragments (id and name first, then the
+arguments piece by piece, several calls woven together). `merge_delta` puts one shred where it belongs, and
+`collect` does so for a whole stream. Pieces are kept in lists and joined once at the end: adding to a string
+would copy it each time, and half of a call's arguments is of no use to anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from labkit.errors import StreamInterrupted
+from labkit.fragments import find_call, finished_call
+from labkit.messages import Message, text_of
+
+CUT_SHORT = ("length", "content_filter")
+"""Finish reasons of a reply that stopped before its end."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One whole reply of a model.
+
+    `message` is an assistant message, ready to be appended to a history. `finish_reason` is the provider's
+    word (`stop`, `tool_calls`, `length`, ...) or None when the stream broke off. `usage` is the provider's
+    token count as a dict, or None when it sent none.
+    """
+
+    message: Message
+    finish_reason: str | None
+    usage: dict[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the reply; empty when there is none."""
+        return text_of(self.message.get("content"))
+
+    @property
+    def tool_calls(self) -> list[Message]:
+        """The tool calls of the reply; an empty list when there are none."""
+        return self.message.get("tool_calls") or []
+
+    @property
+    def calls_may_run(self) -> bool:
+        """Whether there are calls and the reply ended properly. A reply that was cut short is never run."""
+        return (
+            bool(self.tool_calls) and self.finish_reason is not None and self.finish_reason not in CUT_SHORT
+        )
+
+
+# --- one shred --------------------------------------------------------------------------------------------
+
+
+def growing_message() -> dict[str, Any]:
+    """A message before its first delta: lists of pieces, to be joined when the stream has ended."""
+    return {"content": [], "refusal": [], "calls": []}
+
+
+def merge_delta(growing: dict[str, Any], delta: dict[str, Any]) -> None:
+    """Put one delta of a stream into the growing message.
+
+    Text goes to the end of `growing["content"]`. Each fragment of a tool call goes to its call in
+    `growing["calls"]`, a dict with `id`, `name`, `index` and `arguments` (a list of pieces). Id and name are
+    set once, whatever later fragments repeat; arguments are only collected, never read.
+
+    >>> growing = growing_message()
+    >>> for text in ("Hel", None, "lo"):
+    ...     merge_delta(growing, {"content": text})
+    >>> "".join(growing["content"])
+    'Hello'
+    """
+    growing["content"].append(text_of(delta.get("content")))
+    growing["refusal"].append(text_of(delta.get("refusal")))
+    fragments = delta.get("tool_calls") or []
+    for place, fragment in enumerate(fragments):
+        call = find_call(growing["calls"], fragment, place, len(fragments))
+        function = fragment.get("function") or {}
+        call["id"] = call["id"] or fragment.get("id")
+        call["name"] = call["name"] or function.get("name")
+        call["arguments"].append(function.get("arguments") or "")
+
+
+def finished_message(growing: dict[str, Any]) -> Message:
+    """The growing message as an assistant message: pieces joined, `index` gone, null content only with calls."""
+    text, refusal = "".join(growing["content"]), "".join(growing["refusal"])
+    message: Message = {"role": "assistant", "content": text or None}
+    taken: set[str] = set()
+    calls = [finished_call(call, place, taken) for place, call in enumerate(growing["calls"])]
+    if calls:
+        message["tool_calls"] = calls
+    if refusal:
+        message["refusal"] = refusal
+    if not calls and not refusal:
+        message["content"] = text
+    return message
+
+
+# --- the whole stream -------------------------------------------------------------------------------------
+
+
+def collect(chunks: Iterable[Any], on_text: Callable[[str], None] | None = None) -> Reply:
+    """Read a stream to its end and return the whole reply.
+
+    `chunks` are SDK objects or dicts. `on_text` is called with each piece of text as it comes, for the
+    person at the screen. A reply cut off by `length` comes back with `calls_may_run` False.
+
+    Raises StreamInterrupted (its `.partial` is a Reply with what came so far) when the stream ends without
+    a finish reason, carries an error, or breaks.
+    """
+    growing, finish_reason, usage = growing_message(), None, None
+    try:
+        for chunk in map(_as_dict, chunks):
+            usage = chunk.get("usage") or usage
+            for choice in _first_choice(chunk):
+                delta = choice.get("delta") or {}
+                merge_delta(growing, delta)
+                finish_reason = _settled(finish_reason, choice.get("finish_reason"))
+                if on_text and delta.get("content"):
+                    on_text(text_of(delta["content"]))
+            _raise_error_of(chunk)
+    except Exception as error:
+        raise _interrupted(growing, usage, f"The stream broke off: {error}.") from error
+    if finish_reason is None:
+        raise _interrupted(growing, usage, "The stream ended without a finish reason.")
+    return Reply(finished_message(growing), finish_reason, usage)
+
+
+def _as_dict(chunk: Any) -> dict[str, Any]:
+    """A chunk as plain dicts and lists, whatever it came as."""
+    if isinstance(chunk, dict):
+        return chunk
+    if hasattr(chunk, "model_dump"):
+        return dict(chunk.model_dump(warnings=False))
+    raise TypeError(f"a chunk is a dict or an SDK object, not {type(chunk).__name__}")
+
+
+def _first_choice(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The chunk's part of the first choice: none in a usage chunk, and others only when several were asked for."""
+    for choice in chunk.get("choices") or []:
+        if not choice.get("index"):
+            yield choice
+
+
+def _settled(before: str | None, now: str | None) -> str | None:
+    """The finish reason so far. Some providers send two: the first counts, but a cut always does."""
+    return now if now in CUT_SHORT else before or now
+
+
+def _raise_error_of(chunk: dict[str, Any]) -> None:
+    """Some services report an error inside a stream that began well, in the chunk or in its choice."""
+    for part in (chunk, *(chunk.get("choices") or [])):
+        error = part.get("error")
+        if error:
+            raise ConnectionError(error.get("message", error) if isinstance(error, dict) else error)
+
+
+def _interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str) -> StreamInterrupted:
+    partial = Reply(finished_message(growing), None, usage)
+    return StreamInterrupted(what, "Nothing of it was run or saved; ask again.", partial=partial)
