@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labkit.messages import Message
+from labkit.palette import style_of
 from labkit.strip.blocks import Counts, Row, make_row, rows_of_both, start_of_text
 from labkit.strip.marking import clean, columns, escape, number, text_width
 from labkit.strip.svg import block_words, draw_svg, row_words
@@ -34,9 +35,9 @@ class Strip:
 
     >>> print(Strip([{"role": "user", "content": "hello"}]).text(width=40))
     8 tokens in 1 message
-    ████████████████████████████████████████
+    █████████████████████████
     <BLANKLINE>
-    █ user
+    █ user 5
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class Strip:
     @property
     def alt(self) -> str:
         """The picture in words, made from the data."""
-        return " ".join([f"{self.title or 'Strip of a history'}.", *map(_row_alt, self.rows), _limit_alt(self)]).strip()
+        said = [f"{self.title or 'Strip of a history'}.", *map(_row_alt, self.rows)]
+        said += [f"The limit is {number(self.limit)} tokens."] if self.limit else []
+        return " ".join(said)
 
     def svg(self, standalone: bool = True) -> str:
         """The drawing as SVG; as it is, right for a file of its own (light and dark)."""
@@ -80,8 +83,8 @@ class Strip:
 
     def _repr_html_(self) -> str:
         name = escape(self.title or "Strip of a history")
-        picture = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{name}">{self.svg(False)}</div>'
-        return f'<div class="labkit-strip">{picture}{self._table()}</div>'
+        frame = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{name}">'
+        return f'<div class="labkit-strip">{frame}{self.svg(False)}</div>{self._table()}</div>'
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/plain": self.text()}
@@ -98,28 +101,25 @@ class Strip:
             for block in row.blocks
         )
         count = sum(len(row.blocks) for row in self.rows)
-        return f"<details><summary>The {count} blocks in words</summary><table><tbody>{rows}</tbody></table></details>"
+        summary = f"<summary>The {count} block{'' if count == 1 else 's'} in words</summary>"
+        return f"<details>{summary}<table><tbody>{rows}</tbody></table></details>"
 
 
-def strip(messages: Sequence[Message], limit: int | None = None, cuts: bool = False, **settings: Any) -> Strip:
+def strip(
+    messages: Sequence[Message], limit: int | None = None, cuts: bool = False, **settings: Any
+) -> Strip:
     """The strip of a history; the settings are those of `Strip`."""
     return Strip(messages, limit, cuts, **settings)
 
 
 def _row_alt(row: Row) -> str:
     """A row in words: its size, its largest kinds, and what became of it."""
-    totals: dict[str, int] = {}
-    for block in row.blocks:
-        for kind, tokens in block.shares:
-            totals[kind] = totals.get(kind, 0) + tokens
-    words = ", ".join(f"{kind} {number(tokens)}" for kind, tokens in sorted(totals.items(), key=lambda t: -t[1]))
-    states = ", ".join(f"{state} {number(n)} ({number(t)} tokens)" for state, (n, t) in row.state_totals().items())
+    largest = sorted(row.kinds().items(), key=lambda total: -total[1])
+    words = ", ".join(f"{style_of(kind).name} {number(tokens)}" for kind, tokens in largest)
+    found = row.state_totals().items()
+    states = ", ".join(f"{state} {number(count)} ({number(size)} tokens)" for state, (count, size) in found)
     name = f"{row.name.capitalize()}: " if row.name else ""
     return f"{name}{row_words(row, None)}: {words or 'empty'}." + (f" Messages: {states}." if states else "")
-
-
-def _limit_alt(strip: Strip) -> str:
-    return f"The limit is {number(strip.limit)} tokens." if strip.limit else ""
 
 
 def _shared_counter() -> Counts:

@@ -11,7 +11,7 @@ from labkit.strip import strip
 def demo() -> None:
     """Two strips: a history with its legal cuts, and the same history before and after a compaction."""
     article = "The tide mill turned twice a day, whatever the miller wished. " * 60
-    calls = [tool_call("b", "read_file", {"path": "hello.txt"}), tool_call("c", "read_file", {"path": "notes.md"})]
+    calls = [tool_call(name, "read_file", {"path": name}) for name in ("hello.txt", "notes.md")]
     history = [
         system("You are a coding agent. Use the tools."),
         user("Read big-article.md and give its main point in three sentences."),
@@ -20,8 +20,8 @@ def demo() -> None:
         assistant("The mill kept the harbour's hours. Work followed the water. Then the railway came."),
         user("Also read hello.txt and notes.md, and write a review."),
         assistant(calls=calls),
-        tool_result("b", "Hello, reader."),
-        tool_result("c", "Reviews are due on Friday. Never praise the miller."),
+        tool_result("hello.txt", "Hello, reader."),
+        tool_result("notes.md", "Reviews are due on Friday. Never praise the miller."),
     ]
     summary = user("[Earlier in this task] big-article.md was read; its point: work followed the water.")
     print(strip(history, limit=700, cuts=True, title="A history, its legal cuts, and a limit"))

@@ -5,12 +5,16 @@ Everything here is pure: a history (or a history before and after) becomes rows 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 from labkit.messages import Message, calls_of, exchanges, function_of, legal_cuts, text_of
+from labkit.palette import ROLE_ORDER, style_of
+from labkit.strip.marking import number
 
 # A strip has room for this many single messages; a longer history is drawn in groups.
 MOST_SINGLE_BLOCKS = 160
@@ -82,9 +86,20 @@ class Row:
                 totals[block.state] = (count + block.stop - block.start, tokens + block.tokens)
         return totals
 
-    def kinds(self) -> list[str]:
-        """The kinds that occur, in order of appearance."""
-        return list(dict.fromkeys(kind for block in self.blocks for kind, _ in block.shares))
+    def kinds(self) -> dict[str, int]:
+        """Kind -> tokens, in order of appearance."""
+        totals: dict[str, int] = {}
+        for block in self.blocks:
+            for kind, tokens in block.shares:
+                totals[kind] = totals.get(kind, 0) + tokens
+        return totals
+
+
+def legend_entries(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """(kind, words) of the kinds that occur; with their tokens when there is one row only."""
+    shown = {kind: tokens for row in rows for kind, tokens in row.kinds().items()}
+    figures = {kind: f" {number(tokens)}" if len(rows) == 1 else "" for kind, tokens in shown.items()}
+    return [(kind, style_of(kind).name + figures[kind]) for kind in ROLE_ORDER if kind in shown]
 
 
 def kind_of(message: Message) -> str:
@@ -125,36 +140,38 @@ def make_row(
     name: str = "",
     groups: int = 0,
 ) -> Row:
-    """A history as a row of blocks; in groups when it has too many messages, or when `groups` are asked for."""
+    """A history as a row of blocks; in groups when it is too long, or when `groups` are asked for."""
     tokens = [counter.message(message) for message in messages]
     states = states or [""] * len(messages)
     groups = groups or (GROUPS if len(messages) > MOST_SINGLE_BLOCKS else 0)
     legal = legal_cuts(messages) if cuts or groups else []
     edges = group_edges(tokens, states, set(legal), groups) if groups else list(range(len(messages) + 1))
-    blocks = [_block(messages, tokens, states[a], a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    blocks = [_block(messages, tokens, states[a], a, b) for a, b in pairwise(edges)]
     total = counter.history(messages, tools) if messages or tools else 0
-    block_at = {start: place for place, start in enumerate(edges)}
-    single = len(blocks) == len(messages)
-    ties = [(e.index, tuple(r for r in e.results if r is not None)) for e in exchanges(messages)] if single else []
-    first = 0
+    first = 0  # the block of the first message
     if tools:
         overhead = total - counter.history(messages)
         blocks.insert(0, Block(-1, -1, (("tools", overhead),), "", f"{len(tools)} tool descriptions"))
         first = 1
+    block_at = {start: first + place for place, start in enumerate(edges)}
+    marked = {at: text for at, text in (marks or {}).items() if 0 <= at < len(messages)}
     return Row(
         name=name,
         blocks=tuple(blocks),
         tokens=total,
         messages=len(messages),
         legal=len(legal) if cuts else 0,
-        cuts=tuple(block_at[cut] + first for cut in legal if cut in block_at) if cuts else (),
-        ties=tuple((call + first, tuple(r + first for r in results)) for call, results in ties if results),
-        marks={first + _place(edges, at): text for at, text in (marks or {}).items() if 0 <= at < len(messages)},
+        cuts=tuple(block_at[cut] for cut in legal if cut in block_at) if cuts else (),
+        ties=() if groups else tuple(_ties(messages, first)),
+        marks={first + bisect_right(edges, at) - 1: text for at, text in marked.items()},
     )
 
 
 def rows_of_both(
-    before: Sequence[Message], after: Sequence[Message], marks: Mapping[int, str] | None = None, **settings: Any
+    before: Sequence[Message],
+    after: Sequence[Message],
+    marks: Mapping[int, str] | None = None,
+    **settings: Any,
 ) -> list[Row]:
     """A history before and after a compaction as two rows. If one is in groups, so is the other: as fine."""
     old, new = compare(before, after)
@@ -165,8 +182,11 @@ def rows_of_both(
     return [first, make_row(after, states=new, name="after", marks=marks, groups=groups, **settings)]
 
 
-def _place(edges: Sequence[int], index: int) -> int:
-    return next(place for place in range(len(edges) - 1) if edges[place] <= index < edges[place + 1])
+def _ties(messages: Sequence[Message], first: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    for exchange in exchanges(messages):
+        results = tuple(first + result for result in exchange.results if result is not None)
+        if results:
+            yield first + exchange.index, results
 
 
 def _block(messages: Sequence[Message], tokens: Sequence[int], state: str, start: int, stop: int) -> Block:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from labkit.palette import ROLE_ORDER, STYLES, style_of
-from labkit.strip.blocks import Row
+from labkit.palette import style_of
+from labkit.strip.blocks import Row, legend_entries
 from labkit.strip.layout import Placed
 from labkit.strip.marking import escape, number, text_width
 
@@ -16,8 +16,8 @@ SIDE = 6.0  # free at the left and the right
 BAR = 34.0  # height of the blocks
 GONE = ("summarised", "dropped", "stubbed")
 
-# The line under what was kept, and so on: (stroke width, dashes). "new" is two thin lines.
-STATE_LOOKS = {"kept": (3.0, ""), "stubbed": (3.0, "1.5 2.5"), "summarised": (3.0, "7 3"), "dropped": (3.0, "3 7")}
+# The dashes of the line under what was kept, and so on. "new" is two thin lines.
+STATE_DASHES = {"kept": "", "stubbed": "1.5 2.5", "summarised": "7 3", "dropped": "3 7"}
 
 
 @dataclass
@@ -112,7 +112,8 @@ def draw_numbers(pen: Pen, placed: Placed) -> None:
         half = text_width(str(block.start), 10) / 2 + (1.5 if block.single else 14)
         x = SIDE + placed.middle(index)
         if block.start >= 0 and x - half >= free - (10 if block.start == 0 else 0):
-            pen.text(max(x, SIDE + 2), pen.y + 16, str(block.start), ' font-size="10" text-anchor="middle" class="index"')
+            look = ' font-size="10" text-anchor="middle" class="index"'
+            pen.text(max(x, SIDE + 2), pen.y + 16, str(block.start), look)
             free = x + half
     pen.y += 20
 
@@ -132,12 +133,13 @@ def draw_shades(pen: Pen, placed: Placed, top: float) -> None:
     """A shade behind what is no longer sent as it was."""
     for state, left, right in _runs(placed):
         if state in GONE:
-            box = f'x="{left - 1:.1f}" y="{top - 8:.1f}" width="{right - left + 1:.1f}" height="{BAR + 32:.1f}"'
-            pen.add(f'<rect {box} fill="currentColor" opacity="0.16" class="shade"/>')
+            where = f'x="{left - 1:.1f}" y="{top - 8:.1f}"'
+            size = f'width="{right - left + 1:.1f}" height="{BAR + 32:.1f}"'
+            pen.add(f'<rect {where} {size} fill="currentColor" opacity="0.16" class="shade"/>')
 
 
 def draw_states(pen: Pen, placed: Placed) -> None:
-    """A line under each run, of a kind for each state; and below it what the kinds mean, with their totals."""
+    """A line under each run, of a kind for each state; below it what the kinds mean, with totals."""
     runs = _runs(placed)
     if not runs:
         return
@@ -156,8 +158,8 @@ def _state_line(pen: Pen, state: str, left: float, right: float, y: float) -> No
     if state == "new":
         pen.line(f"M{left:.1f} {y - 1.5:.1f}H{right:.1f}M{left:.1f} {y + 1.5:.1f}H{right:.1f}", 1)
         return
-    width, dashes = STATE_LOOKS[state]
-    pen.line(f"M{left:.1f} {y:.1f}H{right:.1f}", width, f' stroke-dasharray="{dashes}"' if dashes else "")
+    dashes = STATE_DASHES[state]
+    pen.line(f"M{left:.1f} {y:.1f}H{right:.1f}", 3, f' stroke-dasharray="{dashes}"' if dashes else "")
 
 
 # --- the legend -------------------------------------------------------------------------------------------
@@ -165,8 +167,7 @@ def _state_line(pen: Pen, state: str, left: float, right: float, y: float) -> No
 
 def draw_legend(pen: Pen, rows: Sequence[Row]) -> None:
     """What colours, patterns and lines mean: only those that occur, on as many lines as it takes."""
-    shown = {kind for row in rows for kind in row.kinds()}
-    entries = [(kind, STYLES[kind].name) for kind in ROLE_ORDER if kind in shown]
+    entries = legend_entries(rows)
     entries += [("tie", "call and its results")] if any(row.ties for row in rows) else []
     entries += [("cut", "legal cut")] if any(row.cuts for row in rows) else []
     x, y = SIDE, pen.y

@@ -51,8 +51,8 @@ def widths(tokens: Sequence[int], width: float, minimum: float) -> list[float]:
 def place(rows: Sequence[Row], width: float, minimum: float, limit: int | None = None) -> list[Placed]:
     """All rows on one scale, so that their lengths may be compared; and the limit on the same scale.
 
-    Widening tiny blocks bends the scale a little; the limit is drawn where it falls in the longest row, and in
-    another row that is also above it, where it falls there.
+    Widening tiny blocks bends the scale a little: the limit is drawn where it falls in the longest row, and
+    in another row that is also above it, where it falls there.
     """
     largest = max((row.tokens for row in rows), default=0)
     drawn = limit if limit and limit <= FAR_LIMIT * max(1, largest) else None

@@ -8,7 +8,9 @@ import unicodedata
 
 # What XML 1.0 cannot hold: control characters, lone surrogates, U+FFFE and U+FFFF. Also the marks that turn
 # the direction of writing: text of a tool result must not turn the caption around it.
-_UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_UNFIT = re.compile(
+    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def clean(text: str) -> str:

@@ -32,7 +32,9 @@ MINIMUM = 3.0  # no block is narrower than this
 FONT = "var(--jp-ui-font-family, system-ui), system-ui, sans-serif"
 
 
-def draw_svg(rows: Sequence[Row], *, title: str, alt: str, limit: int | None, standalone: bool = False) -> str:
+def draw_svg(
+    rows: Sequence[Row], *, title: str, alt: str, limit: int | None, standalone: bool = False
+) -> str:
     """The drawing as one `<svg>` element; `standalone` makes it right as a file of its own."""
     content = repr((rows, title, alt, limit)).encode("utf-8", "backslashreplace")
     pen = Pen(f"lk{sha256(content).hexdigest()[:10]}")
@@ -53,9 +55,11 @@ def _wrapped(pen: Pen, rows: Sequence[Row], alt: str, standalone: bool) -> Itera
         yield f"<style>svg{{color:{LIGHT_INK};font-family:{FONT}}}text{{fill:currentColor}}"
         yield f"@media(prefers-color-scheme:dark){{svg{{color:{DARK_INK}}}}}</style>"
     else:
-        yield ' font-size="12" style="color:var(--jp-ui-font-color1, inherit);fill:currentColor;display:block;'
-        yield f'width:100%;min-width:560px;max-width:{WIDTH + 120:.0f}px;height:auto;font-family:{FONT}">'
-    yield f'<title id="{pen.key}-t">{escape(head)}</title><desc id="{pen.key}-d">{escape(rest or head)}</desc>'
+        yield ' font-size="12" style="color:var(--jp-ui-font-color1, inherit);fill:currentColor;'
+        yield "display:block;width:100%;"
+        yield f'min-width:560px;max-width:{WIDTH + 120:.0f}px;height:auto;font-family:{FONT}">'
+    yield f'<title id="{pen.key}-t">{escape(head)}</title>'
+    yield f'<desc id="{pen.key}-d">{escape(rest or head)}</desc>'
     yield "<defs>"
     for kind in sorted({kind for row in rows for kind in row.kinds()}):
         style = style_of(kind)
@@ -79,7 +83,8 @@ def _draw_row(pen: Pen, placed: Placed, limit: int | None) -> None:
     draw_shades(pen, placed, top)
     draw_ties(pen, placed, top)
     for index, block in enumerate(row.blocks):
-        _draw_block(pen, block, SIDE + placed.edges[index], placed.edges[index + 1] - placed.edges[index], top)
+        left, right = placed.edges[index], placed.edges[index + 1]
+        _draw_block(pen, block, SIDE + left, right - left, top)
     draw_cuts(pen, placed, top)
     draw_limit(pen, placed, top, limit)
     pen.y = top + BAR

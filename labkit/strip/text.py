@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from labkit.palette import ROLE_ORDER, style_of
-from labkit.strip.blocks import Block, Row
+from labkit.strip.blocks import Block, Row, legend_entries
 from labkit.strip.layout import Placed, place
 from labkit.strip.marking import clean, columns, number
 from labkit.strip.svg import row_words
@@ -31,7 +31,8 @@ def _row_lines(placed: Placed, limit: int | None, width: int) -> list[str]:
         lines.append(_mark_line(cells[index], label, width))
     if row.ties:
         lines.append(_ties_line(placed, cells, width))
-    lines.append("".join(_cells(block, b - a) for block, (a, b) in zip(row.blocks, pairwise(cells), strict=True)))
+    spans = list(zip(row.blocks, pairwise(cells), strict=True))
+    lines.append("".join(_cells(block, b - a) for block, (a, b) in spans))
     if row.cuts or placed.limit is not None:
         below = [" "] * (width + 1)
         for cut in row.cuts:
@@ -40,10 +41,10 @@ def _row_lines(placed: Placed, limit: int | None, width: int) -> list[str]:
             below[min(width - 1, round(placed.limit))] = "|"
         lines.append("".join(below)[:width])
     if any(block.state for block in row.blocks):
-        spans = zip(row.blocks, pairwise(cells), strict=True)
         lines.append("".join(STATE_GLYPHS.get(block.state, " ") * (b - a) for block, (a, b) in spans))
-        said = [f"{STATE_GLYPHS[s]} {s} {number(n)} ({number(t)} tokens)" for s, (n, t) in row.state_totals().items()]
-        lines += wrap("   ".join(said), width)
+        found = row.state_totals().items()
+        said = [f"{STATE_GLYPHS[state]} {state} {number(n)} ({number(t)} tokens)" for state, (n, t) in found]
+        lines += wrap("   ".join(said), width, gap="   ")
     return [*lines, ""]
 
 
@@ -77,8 +78,7 @@ def _ties_line(placed: Placed, cells: Sequence[int], width: int) -> str:
 
 
 def _legend(rows: Sequence[Row], limit: int | None, width: int) -> list[str]:
-    shown = {kind for row in rows for kind in row.kinds()}
-    entries = [f"{style_of(kind).glyph} {style_of(kind).name}" for kind in ROLE_ORDER if kind in shown]
+    entries = [f"{style_of(kind).glyph} {words}" for kind, words in legend_entries(rows)]
     entries += ["╭╮ call and its results"] if any(row.ties for row in rows) else []
     entries += ["' legal cut"] if any(row.cuts for row in rows) else []
     entries += [f"| limit {number(limit)}"] if limit else []
