@@ -32,7 +32,7 @@ class CopyReport:
 
 @dataclass(frozen=True)
 class ResetReport:
-    """What a reset put back (a file name, or an exercise in it), and where the backup of the old copy lies."""
+    """What a reset put back (a file, or an exercise in it), and where the backup of the old copy lies."""
 
     what: str
     file: Path
@@ -44,25 +44,29 @@ def shipped_labs() -> list[Path]:
     """The shipped notebooks in their order. Raises SetupError when there is none."""
     labs = sorted(labs_dir().glob("[0-9][0-9]_*.ipynb"))
     if not labs:
-        raise SetupError(f"There are no labs in {labs_dir()}.", "Build them with `python labs/build.py`, or install again.")
+        raise SetupError(
+            f"There are no labs in {labs_dir()}.", "Build them with `python labs/build.py`, or install again."
+        )
     return labs
 
 
 def copy_labs() -> CopyReport:
-    """Bring the learner's folder up to date: labs that are missing are added, whatever is there stays as it is.
+    """Bring the learner's folder up to date: missing labs are added, whatever is there stays as it is.
 
     Raises SetupError when the folder cannot be written.
     """
+    labs = shipped_labs()
     try:
-        return _copy_labs(workspace())
+        return _copy_labs(labs, workspace())
     except OSError as error:
         raise SetupError(
-            f"The labs could not be copied: {error}.", "Name a folder that you can write to: `labkit lab FOLDER`."
+            f"The labs could not be copied: {error}.",
+            "Name a folder that you can write to: `labkit lab FOLDER`.",
         ) from error
 
 
 def find_lab(name: str) -> Path:
-    """The shipped notebook that a learner means by `3`, `03`, `lab 3`, `03_count_compaction` or its file name."""
+    """The shipped notebook meant by `3`, `03`, `lab 3`, `03_count_compaction` or the file's name."""
     labs = shipped_labs()
     wanted = Path(name.strip()).name.removesuffix(".ipynb")
     number = re.fullmatch(r"(?:lab\s*)?0*(\d+)", wanted, re.IGNORECASE)
@@ -74,17 +78,17 @@ def find_lab(name: str) -> Path:
 
 
 def reset(target: str) -> ResetReport:
-    """Put a lab (`03`) or one exercise (`3.1`) of the learner's copy back to how it was shipped, after a backup."""
+    """Put a lab (`03`) or an exercise (`3.1`) of the learner's copy back to its start, after a backup."""
     match = re.fullmatch(r"\s*(\d+)\.(\d+)\s*", target)
     if not match:
         return _reset_lab(find_lab(target))
     return _reset_exercise(find_lab(match[1]), f"{int(match[1])}.{int(match[2])}")
 
 
-def _copy_labs(folder: Path) -> CopyReport:
+def _copy_labs(labs: list[Path], folder: Path) -> CopyReport:
     copied_from = _read_record(folder)
     added, kept, newer = [], [], []
-    for lab in shipped_labs():
+    for lab in labs:
         shipped = _digest(lab)
         if not (folder / lab.name).exists():
             shutil.copyfile(lab, folder / lab.name)
@@ -100,10 +104,12 @@ def _copy_labs(folder: Path) -> CopyReport:
 
 
 def _copy_images(folder: Path) -> None:
-    """Pictures that the labs' text refers to; they are the project's, so a newer one replaces an older one."""
-    images = labs_dir() / "images"
-    if images.is_dir():
-        shutil.copytree(images, folder / "images", copy_function=shutil.copyfile, dirs_exist_ok=True)
+    """Pictures that the labs' text refers to, where they are missing."""
+    for image in sorted((labs_dir() / "images").glob("*")):
+        target = folder / "images" / image.name
+        if image.is_file() and not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(image, target)
 
 
 def _reset_lab(shipped: Path) -> ResetReport:
@@ -118,7 +124,9 @@ def _reset_exercise(shipped: Path, exercise: str) -> ResetReport:
     fresh = _exercise_cells(_load(shipped)).get(exercise)
     if not fresh:
         known = ", ".join(_exercise_cells(_load(shipped)))
-        raise NotebookError(f"There is no exercise {exercise} in {shipped.name}.", f"It has: {known or 'none'}.")
+        raise NotebookError(
+            f"There is no exercise {exercise} in {shipped.name}.", f"It has: {known or 'none'}."
+        )
     copy = workspace() / shipped.name
     if not copy.exists():
         raise NotebookError(f"You have no copy of {shipped.name} yet.", "Make one with `labkit lab`.")
@@ -133,7 +141,9 @@ def _reset_exercise(shipped: Path, exercise: str) -> ResetReport:
     for cell, original in zip(cells, fresh, strict=True):
         cell["source"] = original["source"]
         cell["outputs"], cell["execution_count"] = [], None
-    _replace(copy, (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass"))
+    _replace(
+        copy, (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
+    )
     return ResetReport(f"exercise {exercise}", copy, backup, (exercise,))
 
 
@@ -155,12 +165,13 @@ def _load(path: Path) -> Notebook:
     except ValueError:
         pass  # not JSON, or not UTF-8: the same answer as for JSON that is no notebook
     raise NotebookError(
-        f"{path} is not a notebook that can be read.", f"Reset the whole lab with `labkit reset {path.name[:2]}`."
+        f"{path} is not a notebook that can be read.",
+        f"Reset the whole lab with `labkit reset {path.name[:2]}`.",
     )
 
 
 def _back_up(copy: Path) -> Path | None:
-    """A copy of the learner's notebook under a name that was never used before; None when there is nothing to keep."""
+    """A copy of the learner's notebook under a new name; None when there is nothing to keep."""
     if not copy.exists():
         return None
     folder = copy.parent / BACKUPS

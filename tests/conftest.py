@@ -1,4 +1,4 @@
-"""What every test stands on: a learner's folder of its own, no keys, and no network but this machine's own."""
+"""What every test stands on: a learner's folder of its own, no keys, and no network but this machine's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 LOOPBACK = {"localhost", "::1", "0.0.0.0", "::", ""}
-MODEL_VARIABLES = ("LABKIT_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+MODEL_VARIABLES = (
+    "LABKIT_MODEL",
+    "LABKIT_API_KEY",
+    "LABKIT_BASE_URL",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_ORG_ID",
+    "OPENAI_PROJECT_ID",
+)
 
 
 def is_loopback(host: object) -> bool:

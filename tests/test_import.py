@@ -10,7 +10,17 @@ import pytest
 
 import labkit
 
-HEAVY = {"matplotlib", "openai", "tiktoken", "starlette", "uvicorn", "jupyterlab", "jupyter_core", "IPython", "ipywidgets"}
+HEAVY = {
+    "matplotlib",
+    "openai",
+    "tiktoken",
+    "starlette",
+    "uvicorn",
+    "jupyterlab",
+    "jupyter_core",
+    "IPython",
+    "ipywidgets",
+}
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -29,7 +39,9 @@ def test_reading_a_history_loads_nothing_heavy():
 
 
 def test_the_agent_itself_loads_neither_server_nor_charts():
-    assert loaded_by("from labkit import Agent") & {"matplotlib", "starlette", "uvicorn", "jupyterlab"} == set()
+    assert (
+        loaded_by("from labkit import Agent") & {"matplotlib", "starlette", "uvicorn", "jupyterlab"} == set()
+    )
 
 
 @pytest.mark.parametrize("name", labkit.__all__)

@@ -1,0 +1,105 @@
+"""The command `labkit`. Each command is thin: it reads its options, calls a module, prints what came."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labkit.errors import LabkitError
+
+
+class _Failed(click.ClickException):
+    """A labkit error as a person should meet it: what happened, what to do; no traceback."""
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, file=file or sys.stderr, err=file is None)
+
+
+class _Group(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LabkitError as error:
+            raise _Failed("\n".join(filter(None, [error.what, error.fix]))) from error
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="agent-loop-labs", prog_name="labkit")
+def cli() -> None:
+    """Agent Loop Labs: build the inside of a coding agent.
+
+    Start with `labkit lab`. If something does not work, ask `labkit doctor`.
+    """
+
+
+@cli.command()
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[FOLDER] [-- JUPYTERLAB OPTIONS]")
+@click.option("--lab", "name", default="1", show_default=True, help="The lab to open: its number or name.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="The port to use; otherwise the first free one from 8888."
+)
+def lab(arguments: tuple[str, ...], name: str, no_browser: bool, port: int | None) -> None:
+    """Open the labs in JupyterLab, in your own copy.
+
+    The copy is made in FOLDER (my_labs, if you name none). What is in it already is never touched.
+    """
+    from labkit.lab import lab_command, lab_environment, run_lab
+    from labkit.workspace import copy_labs, find_lab
+
+    named = arguments[0] if arguments and not arguments[0].startswith("-") else None
+    if named is not None:
+        os.environ["LABKIT_WORKSPACE"] = str(Path(named).expanduser().absolute())
+    report = copy_labs()
+    notebook = report.folder / find_lab(name).name
+    click.echo(f"Your labs: {report.folder}" + (f" ({len(report.added)} added)" if report.added else ""))
+    for newer in report.newer:
+        click.echo(f"{newer} has changed since you got your copy, which stays as it is. ", nl=False)
+        click.echo(f"To get the new one: labkit reset {newer[:2]} (yours is kept as a backup).")
+    click.echo("Press Ctrl-C here to stop.")
+    command = lab_command(
+        notebook, browser=not no_browser, port=port, extra=arguments[0 if named is None else 1 :]
+    )
+    raise SystemExit(run_lab(command, lab_environment(report.folder)))
+
+
+@cli.command()
+def doctor() -> None:
+    """Check this computer's set-up, and name the one fix for whatever is wrong."""
+    from labkit.doctor import examine
+
+    wrong = 0
+    for finding in examine():
+        click.echo(finding)
+        wrong += not finding.ok
+    click.echo("Everything is in order." if not wrong else f"To fix: {wrong}. Start with the first one.")
+    raise SystemExit(1 if wrong else 0)
+
+
+@cli.command()
+@click.argument("target", metavar="LAB|EXERCISE")
+def reset(target: str) -> None:
+    """Put a lab (03) or an exercise (3.1) back to its start. Your copy is backed up first."""
+    from labkit.workspace import reset as reset_copy
+
+    report = reset_copy(target)
+    click.echo(f"{report.what[0].upper()}{report.what[1:]} is back at its start in {report.file}.")
+    if report.backup:
+        click.echo(f"Backup: {report.backup}")
+    click.echo("If it is open in JupyterLab: File > Reload Notebook from Disk.")
+
+
+def main() -> None:
+    """The command line's way in. Text that a terminal cannot show becomes `?`, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    cli(prog_name="labkit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""`labkit lab`: JupyterLab, opened on the learner's copy of a lab, on this Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from labkit.kernel import kernel_environment
+from labkit.places import STATE_FOLDER
+
+_QUIET = {
+    # JupyterLab would ask at its first start whether to fetch news; the labs need no network.
+    "disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True},
+}
+
+
+def lab_command(
+    notebook: Path, *, browser: bool = True, port: int | None = None, extra: Sequence[str] = ()
+) -> list[str]:
+    """The command that opens a notebook in JupyterLab; `extra` goes to JupyterLab as it is."""
+    return [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        str(notebook),
+        f"--ServerApp.root_dir={notebook.parent}",
+        "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once, without a question
+        *([] if browser else ["--no-browser"]),
+        *([] if port is None else [f"--port={port}"]),
+        *extra,
+    ]
+
+
+def lab_environment(workspace: Path) -> dict[str, str]:
+    """The environment for JupyterLab. The user's own Jupyter settings stay in force and as they are."""
+    environment = kernel_environment(workspace)
+    config = workspace / STATE_FOLDER / "jupyter" / "config"
+    (config / "labconfig").mkdir(parents=True, exist_ok=True)
+    (config / "labconfig" / "page_config.json").write_text(json.dumps(_QUIET, indent=1), encoding="utf-8")
+    rest = environment.get("JUPYTER_CONFIG_PATH", "")
+    environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(config), rest]))
+    # What was open when the labs were last closed is theirs, not that of another course on this computer.
+    environment.setdefault(
+        "JUPYTERLAB_WORKSPACES_DIR", str(workspace / STATE_FOLDER / "jupyter" / "workspaces")
+    )
+    return environment
+
+
+def run_lab(command: Sequence[str], environment: dict[str, str]) -> int:
+    """Become JupyterLab; where the system cannot do that (Windows), wait for it. Returns its exit status."""
+    if os.name == "posix":
+        sys.stdout.flush()
+        os.execve(command[0], list(command), environment)
+    process = subprocess.Popen(command, env=environment)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # Ctrl-C reached JupyterLab too; it is closing its kernels
