@@ -1,0 +1,172 @@
+"""Running a learner's function so that nothing it does can hurt: not a loop without end, not `sys.exit()`.
+
+A function under check runs in the notebook's own thread (it may use what the notebook uses), watched from
+outside. When its time is up, or its memory grows without end, `_Stop` is raised inside it. `_Stop` is a
+BaseException, so `except Exception` in the learner's code does not catch it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import io
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import psutil
+
+SECONDS = 5.0
+"""How long a function under check may run. Right answers need a few thousandths of that."""
+
+MEMORY = 512 * 1024**2
+"""Bytes by which the process may grow meanwhile: a loop that only appends would take all there is within 5 s."""
+
+_TICK = 0.05  # seconds between two looks at the watch
+_PRINTED = 2_000  # characters of the learner's prints that are kept
+
+
+class _Stop(BaseException):
+    """Raised inside the learner's function to end it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one call: a value, or `error`; `stopped` says why the watch ended it ("" when it did not)."""
+
+    value: Any = None
+    error: BaseException | None = None
+    stopped: str = ""
+    printed: str = ""
+
+
+def run_guarded(call: Callable[[], Any], seconds: float = SECONDS) -> Outcome:
+    """Run `call`, for `seconds` at most, and catch whatever it raises.
+
+    Only KeyboardInterrupt passes through: Jupyter's Stop button stays the learner's.
+
+    >>> run_guarded(lambda: 6 * 7).value
+    42
+    """
+    watch = _Watch(seconds)
+    printed = _Printed()
+    value, error = None, None
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), watch.over_this_thread():
+            value = call()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # SystemExit and _Stop too: a card names them, the notebook goes on
+        error = raised
+    return Outcome(value, error, watch.reason, printed.getvalue())
+
+
+class _Printed(io.StringIO):
+    """Keeps the start of what is printed, and forgets the rest: a loop that prints must not fill the memory."""
+
+    def write(self, text: str) -> int:
+        room = _PRINTED - self.tell()
+        if room > 0:
+            super().write(text[:room])
+        return len(text)
+
+
+class _Watch:
+    """Looks at clock and memory at each tick; `reason` is "" until it stops the function."""
+
+    def __init__(self, seconds: float) -> None:
+        self.reason = ""
+        self._process = psutil.Process()
+        self._deadline = time.monotonic() + seconds
+        self._memory = self._process.memory_info().rss + MEMORY
+        self._running = False
+
+    def over_this_thread(self) -> contextlib.AbstractContextManager[None]:
+        """A context in which this thread is watched: by a timer signal where there is one, else by a thread."""
+        on_main = threading.current_thread() is threading.main_thread()
+        return self._by_signal() if on_main and hasattr(signal, "setitimer") else self._by_thread()
+
+    def _is_over(self) -> bool:
+        if self._running and not self.reason:
+            if time.monotonic() >= self._deadline:
+                self.reason = "time"
+            elif self._process.memory_info().rss >= self._memory:
+                self.reason = "memory"
+        return self._running and bool(self.reason)
+
+    @contextlib.contextmanager
+    def _by_signal(self) -> Iterator[None]:
+        """Each tick is a SIGALRM. It also wakes the function from a sleep."""
+        stops = 0
+
+        def tick(_number: int, frame: FrameType | None) -> None:
+            nonlocal stops
+            if not self._is_over():
+                return
+            stops += 1
+            if stops > 1:  # an `except:` or `except BaseException:` swallowed the first
+                _raise_at_next_line(frame)
+            raise _Stop
+
+        traced = sys.gettrace()
+        handler = signal.signal(signal.SIGALRM, tick)
+        began = time.monotonic()
+        left, interval = signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, handler)
+            if stops > 1:
+                sys.settrace(traced)
+            if left:  # somebody else's timer (a test's time limit) goes on as if we had not been here
+                signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
+
+    @contextlib.contextmanager
+    def _by_thread(self) -> Iterator[None]:
+        """A second thread asks Python to raise in this one: on Windows, and away from the main thread."""
+        watched = ctypes.c_ulong(threading.get_ident())
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.wait(_TICK):
+                if self._is_over():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(watched, ctypes.py_object(_Stop))
+
+        looker = threading.Thread(target=look, name="labkit-check-watch", daemon=True)
+        self._running = True
+        looker.start()
+        try:
+            yield
+        finally:
+            self._finish(looker, done)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(watched, None)  # one that was asked for and is not needed
+
+    def _finish(self, looker: threading.Thread, done: threading.Event) -> None:
+        """End the watching thread; a `_Stop` that arrives only now has nothing left to stop."""
+        while looker.is_alive():
+            with contextlib.suppress(_Stop):
+                self._running = False
+                done.set()
+                looker.join()
+
+
+def _raise_at_next_line(frame: FrameType | None) -> None:
+    """Stop also code that catches everything: `_Stop` is raised once more where the catching begins."""
+
+    def tracer(_frame: FrameType, event: str, _argument: Any) -> Any:
+        if event == "line":
+            raise _Stop
+        return tracer
+
+    sys.settrace(tracer)
+    while frame is not None and frame.f_code is not run_guarded.__code__:
+        frame.f_trace = tracer
+        frame = frame.f_back
