@@ -84,7 +84,7 @@ def merge_delta(growing: dict[str, Any], delta: dict[str, Any]) -> None:
 
 
 def finished_message(growing: dict[str, Any]) -> Message:
-    """The growing message as an assistant message: pieces joined, `index` gone, null content only with calls."""
+    """The growing message as an assistant message: pieces joined, null content only with calls."""
     text, refusal = "".join(growing["content"]), "".join(growing["refusal"])
     message: Message = {"role": "assistant", "content": text or None}
     taken: set[str] = set()
@@ -128,6 +128,15 @@ def collect(chunks: Iterable[Any], on_text: Callable[[str], None] | None = None)
     return Reply(finished_message(growing), finish_reason, usage)
 
 
+def whole_reply(completion: Any) -> Reply:
+    """The reply of a request that was not streamed: its message is one delta that came whole."""
+    answer = _as_dict(completion)
+    choice = next(_first_choice(answer), {})
+    growing = growing_message()
+    merge_delta(growing, choice.get("message") or {})
+    return Reply(finished_message(growing), choice.get("finish_reason"), answer.get("usage"))
+
+
 def _as_dict(chunk: Any) -> dict[str, Any]:
     """A chunk as plain dicts and lists, whatever it came as."""
     if isinstance(chunk, dict):
@@ -138,7 +147,7 @@ def _as_dict(chunk: Any) -> dict[str, Any]:
 
 
 def _first_choice(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The chunk's part of the first choice: none in a usage chunk, and others only when several were asked for."""
+    """The chunk's part of the first choice. A usage chunk has none; others come only when asked for."""
     for choice in chunk.get("choices") or []:
         if not choice.get("index"):
             yield choice

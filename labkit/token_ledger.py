@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from labkit.messages import Message
@@ -67,6 +68,10 @@ class HistoryLedger:
             self._values.append(_copy(message))
         self._asked = len(messages)
         return self._totals[-1]
+
+    def counts(self) -> list[int]:
+        """The count of each message of the history asked for last."""
+        return [after - before for before, after in pairwise(self._totals)]
 
     def _unchanged(self, messages: list[Message]) -> int:
         """How many messages from the start are as they were counted."""

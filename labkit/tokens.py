@@ -131,6 +131,11 @@ class TokenCounter:
         total = self._history.total(messages, self.message)
         return total + REPLY_OVERHEAD + self.tools(tools or [])
 
+    def counts(self, messages: Sequence[Message]) -> list[int]:
+        """Tokens of each message of a history, in order."""
+        self._history.total(messages, self.message)
+        return self._history.counts()
+
     def tools(self, schemas: Sequence[dict[str, Any]]) -> int:
         """Tokens of tool schemas, as compact JSON."""
         if not schemas:

@@ -4,7 +4,7 @@ Read in this order: `shape` (builders and readers), `pairing` (calls with their 
 (`problems`), `mending` (`normalise`).
 """
 
-from labkit.messages.mending import INTERRUPTED, normalise
+from labkit.messages.mending import INTERRUPTED, as_written, normalise, sound_message
 from labkit.messages.pairing import Exchange, exchanges, legal_cuts
 from labkit.messages.rules import Problem, is_json_object, problems
 from labkit.messages.shape import (
@@ -29,6 +29,7 @@ __all__ = [
     "Exchange",
     "Message",
     "Problem",
+    "as_written",
     "assistant",
     "calls_of",
     "exchanges",
@@ -37,6 +38,7 @@ __all__ = [
     "legal_cuts",
     "normalise",
     "problems",
+    "sound_message",
     "system",
     "system_length",
     "text_of",

@@ -18,6 +18,9 @@ INTERRUPTED = (
 )
 """The result that `normalise` gives a call without one. Always the same bytes, so that prefix caches hold."""
 
+INVALID_JSON = "invalid_json"
+"""The key under which arguments that are not a JSON object are kept."""
+
 
 def normalise(messages: Sequence[Message]) -> list[Message]:
     """A history that a provider accepts, as close to this one as can be. Always a new list.
@@ -37,7 +40,7 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
     for index, message in enumerate(readable):
         if message.get("role") == "tool":
             continue  # sent with its call, below
-        sound = _sound_message(message)
+        sound = sound_message(message)
         sent.append(sound)
         if index in pairing.results:
             ids = [call["id"] for call in sound["tool_calls"]]
@@ -57,7 +60,8 @@ def _results_in_order(
             yield {"role": "tool", "tool_call_id": call_id, "content": INTERRUPTED}
 
 
-def _sound_message(message: Message) -> Message:
+def sound_message(message: Message) -> Message:
+    """The message with what a provider would reject in it mended; the very same object when nothing is."""
     sound = message
     if message.get("role") not in ROLES:
         sound = _changed(sound, role="user")
@@ -123,7 +127,20 @@ def _sound_arguments(arguments: Any) -> str:
     text = _as_text(arguments)
     if arguments is None or not text.strip():
         return "{}"
-    return text if is_json_object(text) else json.dumps({"invalid_json": text}, ensure_ascii=False)
+    return text if is_json_object(text) else json.dumps({INVALID_JSON: text}, ensure_ascii=False)
+
+
+def as_written(call: Message) -> Message:
+    """A mended call as the model wrote it, so that whoever runs it can say what was wrong with it.
+
+    >>> from labkit.messages import tool_call
+    >>> as_written(tool_call("a", "f", {"invalid_json": "{oops"}))["function"]["arguments"]
+    '{oops'
+    """
+    arguments = json.loads(call["function"]["arguments"])
+    if list(arguments) != [INVALID_JSON]:
+        return call
+    return {**call, "function": {**call["function"], "arguments": arguments[INVALID_JSON]}}
 
 
 def _changed(message: Message, **values: Any) -> Message:
