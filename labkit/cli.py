@@ -84,13 +84,25 @@ def doctor() -> None:
 @click.argument("target", metavar="LAB|EXERCISE")
 def reset(target: str) -> None:
     """Put a lab (03) or an exercise (3.1) back to its start. Your copy is backed up first."""
+    from labkit.checks.progress import forget
     from labkit.workspace import reset as reset_copy
 
     report = reset_copy(target)
+    note = forget(list(report.exercises))
     click.echo(f"{report.what[0].upper()}{report.what[1:]} is back at its start in {report.file}.")
     if report.backup:
         click.echo(f"Backup: {report.backup}")
     click.echo("If it is open in JupyterLab: File > Reload Notebook from Disk.")
+    if note:
+        click.echo(note)
+
+
+@cli.command()
+def progress() -> None:
+    """Show what is passed, what is next, and how many minutes are left."""
+    from labkit.checks import progress_board
+
+    click.echo(str(progress_board()))
 
 
 def main() -> None:

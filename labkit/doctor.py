@@ -107,7 +107,7 @@ def check_kernel() -> Finding:
     return Finding(
         "Kernel",
         f"outside `labkit lab`, notebooks would run on {kernel.interpreter}, not on {sys.executable}",
-        f"Open the labs with `labkit lab`, which picks the right one. For other editors: remove {kernel.folder}",
+        f"Use `labkit lab`, which picks the right one; for other editors, remove {kernel.folder}",
     )
 
 
@@ -123,7 +123,7 @@ def check_vocabulary() -> Finding:
 
 
 def check_widgets(folders: list[str] | None = None) -> Finding:
-    """Whether JupyterLab can show ipywidgets: the extension is there, and made for that version."""
+    """Whether JupyterLab can show ipywidgets: their extension is there, and made for its version."""
     from jupyter_core.paths import jupyter_path
 
     lab = version("jupyterlab")
@@ -197,7 +197,7 @@ def check_stray_processes(find: Callable[[], list[Process]] = stray_processes) -
 
 
 def check_model() -> Finding:
-    """Which model the labs would use. A key is optional; one that happens to be there is not used by itself."""
+    """Which model the labs would use. A key is optional; one that happens to be there changes nothing."""
     from labkit.connect import KEY, MODEL, OWN_KEY, connect, read_settings
 
     settings = read_settings()

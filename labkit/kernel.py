@@ -1,8 +1,8 @@
 """Which Python a notebook runs on: labkit's own, whatever else is called `python3` on this computer.
 
-A notebook names its kernel `python3`. Jupyter looks that name up along a path on which a user's own folder, or
-one from another course, may come first, and then labkit cannot be imported. So labkit writes a kernel of that
-name into the learner's folder and puts it first on that path, for the processes it starts and for no other.
+A notebook names its kernel `python3`. Jupyter looks that name up along a path on which a user's own folder,
+or one from another course, may come first, and then labkit cannot be imported. So labkit writes a kernel of
+that name into the learner's folder and puts it first on that path, for the processes it starts and no other.
 """
 
 from __future__ import annotations

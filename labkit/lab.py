@@ -29,10 +29,16 @@ def lab_command(
         str(notebook),
         f"--ServerApp.root_dir={notebook.parent}",
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once, without a question
+        *(["--allow-root"] if _is_root() else []),
         *([] if browser else ["--no-browser"]),
         *([] if port is None else [f"--port={port}"]),
         *extra,
     ]
+
+
+def _is_root() -> bool:
+    """In a container one is often root, where JupyterLab asks for a word of its own before it starts."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def lab_environment(workspace: Path) -> dict[str, str]:

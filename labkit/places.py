@@ -39,8 +39,9 @@ def shipped_playground() -> Path:
 def find_workspace() -> Path:
     """The learner's own folder, whether or not it exists yet.
 
-    In this order: the folder that LABKIT_WORKSPACE names; the folder around the current one that is marked as
-    a learner's own (so a notebook opened in any editor finds its own); `my_labs` in the clone; `my_labs` here.
+    In this order: the folder that LABKIT_WORKSPACE names; the folder around the current one that is marked
+    as a learner's own (so a notebook opened in any editor finds its own); `my_labs` in the clone; `my_labs`
+    here.
     """
     named = os.environ.get(WORKSPACE_VARIABLE, "").strip()
     if named:

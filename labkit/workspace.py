@@ -40,22 +40,23 @@ class ResetReport:
     exercises: tuple[str, ...]
 
 
-def shipped_labs() -> list[Path]:
-    """The shipped notebooks in their order. Raises SetupError when there is none."""
-    labs = sorted(labs_dir().glob("[0-9][0-9]_*.ipynb"))
+def shipped_labs(shipped: Path | None = None) -> list[Path]:
+    """The shipped notebooks, in their order. Raises SetupError when there is none."""
+    folder = shipped or labs_dir()
+    labs = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     if not labs:
         raise SetupError(
-            f"There are no labs in {labs_dir()}.", "Build them with `python labs/build.py`, or install again."
+            f"There are no labs in {folder}.", "Build them with `python labs/build.py`, or install again."
         )
     return labs
 
 
-def copy_labs() -> CopyReport:
+def copy_labs(shipped: Path | None = None) -> CopyReport:
     """Bring the learner's folder up to date: missing labs are added, whatever is there stays as it is.
 
     Raises SetupError when the folder cannot be written.
     """
-    labs = shipped_labs()
+    labs = shipped_labs(shipped)
     try:
         return _copy_labs(labs, workspace())
     except OSError as error:
@@ -65,9 +66,9 @@ def copy_labs() -> CopyReport:
         ) from error
 
 
-def find_lab(name: str) -> Path:
+def find_lab(name: str, shipped: Path | None = None) -> Path:
     """The shipped notebook meant by `3`, `03`, `lab 3`, `03_count_compaction` or the file's name."""
-    labs = shipped_labs()
+    labs = shipped_labs(shipped)
     wanted = Path(name.strip()).name.removesuffix(".ipynb")
     number = re.fullmatch(r"(?:lab\s*)?0*(\d+)", wanted, re.IGNORECASE)
     for lab in labs:
@@ -77,35 +78,38 @@ def find_lab(name: str) -> Path:
     raise NotebookError(f"There is no lab {name!r}.", f"The labs are: {known}.")
 
 
-def reset(target: str) -> ResetReport:
-    """Put a lab (`03`) or an exercise (`3.1`) of the learner's copy back to its start, after a backup."""
+def reset(target: str, shipped: Path | None = None) -> ResetReport:
+    """Put a lab (`03`) or an exercise (`3.1`) of the learner's copy back to its start, after a backup.
+
+    Raises NotebookError when there is no such lab or exercise, or its cell is gone from the copy.
+    """
     match = re.fullmatch(r"\s*(\d+)\.(\d+)\s*", target)
     if not match:
-        return _reset_lab(find_lab(target))
-    return _reset_exercise(find_lab(match[1]), f"{int(match[1])}.{int(match[2])}")
+        return _reset_lab(find_lab(target, shipped))
+    return _reset_exercise(find_lab(match[1], shipped), f"{int(match[1])}.{int(match[2])}")
 
 
 def _copy_labs(labs: list[Path], folder: Path) -> CopyReport:
     copied_from = _read_record(folder)
     added, kept, newer = [], [], []
     for lab in labs:
-        shipped = _digest(lab)
+        digest = _digest(lab)
         if not (folder / lab.name).exists():
             shutil.copyfile(lab, folder / lab.name)
-            copied_from[lab.name] = shipped
+            copied_from[lab.name] = digest
             added.append(lab.name)
             continue
         kept.append(lab.name)
-        if copied_from.get(lab.name, shipped) != shipped:
+        if copied_from.get(lab.name, digest) != digest:
             newer.append(lab.name)
     _write_record(folder, copied_from)
-    _copy_images(folder)
+    _copy_images(labs[0].parent, folder)
     return CopyReport(folder, tuple(added), tuple(kept), tuple(newer))
 
 
-def _copy_images(folder: Path) -> None:
+def _copy_images(shipped: Path, folder: Path) -> None:
     """Pictures that the labs' text refers to, where they are missing."""
-    for image in sorted((labs_dir() / "images").glob("*")):
+    for image in sorted((shipped / "images").glob("*")):
         target = folder / "images" / image.name
         if image.is_file() and not target.exists():
             target.parent.mkdir(exist_ok=True)
@@ -116,6 +120,7 @@ def _reset_lab(shipped: Path) -> ResetReport:
     copy = workspace() / shipped.name
     backup = _back_up(copy)
     _replace(copy, shipped.read_bytes())
+    _copy_images(shipped.parent, copy.parent)
     _write_record(copy.parent, _read_record(copy.parent) | {shipped.name: _digest(shipped)})
     return ResetReport(shipped.name, copy, backup, tuple(_exercise_cells(_load(shipped))))
 
