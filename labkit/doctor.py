@@ -149,7 +149,9 @@ def check_encoding(output: str | None = None, files: str | None = None) -> Findi
             "é 中文 ≈".encode(encoding)
         except (UnicodeEncodeError, LookupError):
             fix = "Set PYTHONUTF8=1 in your environment, and start again."
-            return Finding("Encoding", f"{what} are in {encoding}, which has no letters for some texts", fix)
+            return Finding(
+                "Encoding", f"{what} in {encoding}, which lacks the letters of many languages", fix
+            )
     return Finding("Encoding", f"file names {files}, output {output}")
 
 
@@ -199,6 +201,7 @@ def check_stray_processes(find: Callable[[], list[Process]] = stray_processes) -
 def check_model() -> Finding:
     """Which model the labs would use. A key is optional; one that happens to be there changes nothing."""
     from labkit.connect import KEY, MODEL, OWN_KEY, connect, read_settings
+    from labkit.understudy.models import MODELS
 
     settings = read_settings()
     key = "a key is set" if settings.get(KEY) or settings.get(OWN_KEY) else "no key is set"
@@ -206,7 +209,9 @@ def check_model() -> Finding:
     if not name:
         return Finding("Model", f"the understudy, offline and free ({key}; none is needed)")
     try:
-        if not name.startswith("understudy"):
+        if (
+            name not in MODELS
+        ):  # connecting to an understudy would start a server; to a service, it sends nothing
             connect(name)
     except LabkitError as error:
         return Finding("Model", error.what, error.fix)
