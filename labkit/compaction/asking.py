@@ -1,0 +1,187 @@
+"""Ask a summariser, and make sure of what comes back.
+
+A summariser that fails costs nothing but time: whatever it raises or returns becomes a `Summary` that says
+why it cannot be used. Only when its own window is too small is it asked again, with a smaller request, and
+never more than five times in all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from labkit.compaction.base import Summariser, exact_tokens
+from labkit.compaction.earlier import cut_middle, take_earlier
+from labkit.compaction.summary import Instructions, readable, summary_request, summary_text, useful
+from labkit.messages import Message, calls_of, function_of, tool_call, user
+from labkit.streaming import Reply
+from labkit.tokens import shared_counter
+
+NOTHING_NEW = "nothing new to summarise"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A summary that may be used, or in `problem` why there is none. `asked`: whether a summariser was
+    called.
+    """
+
+    text: str = ""
+    problem: str = ""
+    asked: bool = True
+
+
+def ask_summary(old: Sequence[Message], summarise: Summariser, instructions: Instructions) -> Summary:
+    """A summary of `old` (a history's part without its system message), or the reason why there is none.
+
+    An earlier summary at the head of `old` is handed over to be updated. The summariser gets messages made
+    for it alone, so it cannot change the history. Never raises for anything a summariser does, Ctrl-C apart.
+    """
+    earlier = take_earlier(old)
+    if not earlier.messages:
+        return Summary(problem=NOTHING_NEW, asked=False)
+    problem = ""
+    for request in requests(earlier.messages, instructions, earlier.text):
+        try:
+            reply = summarise(request, instructions.max_tokens)
+        except Exception as error:
+            problem = f"the summariser failed: {in_words(error)}"
+            if is_too_long(error):
+                continue
+            return Summary(problem=problem)
+        problem = problem_of(reply, old)
+        return Summary(problem=problem) if problem else Summary(summary_text(reply))
+    return Summary(problem=f"{problem}; its window is too small even for a much shortened history")
+
+
+def problem_of(reply: Any, old: Sequence[Message]) -> str:
+    """`useful`, for replies of any kind: what a summariser returns may be nonsense through and through."""
+    try:
+        return useful(reply, exact_tokens(old), shared_counter().text)
+    except Exception as error:
+        return f"the summariser's reply cannot be read: {in_words(error)}"
+
+
+def in_words(error: Exception) -> str:
+    """An exception as a phrase: its kind and what it said, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}"
+
+
+# --- when the request for a summary would not fit ---------------------------------------------------------
+
+TOO_LONG = re.compile(
+    r"context.?(length|window|size|limit)|(prompt|input|request).{0,40}too (long|large)|too many tokens"
+    r"|maximum.{0,20}(tokens|length)|reduce the length|exceeds?.{0,40}(tokens|context)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether a summariser said that its request was too long: by the code, by the words, or by ValueError.
+    """
+    if getattr(error, "status_code", None) == 429:
+        return False  # "too many tokens per minute" is about the rate, not about the window
+    if getattr(error, "code", None) == "context_length_exceeded" or isinstance(error, ValueError):
+        return True
+    return type(error).__name__ == "ContextLimitError" or bool(TOO_LONG.search(str(error)))
+
+
+@dataclass(frozen=True)
+class Squeeze:
+    """How far one request is shortened, in characters: each result, each text, and everything together."""
+
+    result: int
+    text: int
+    total: int
+
+
+SQUEEZES = (
+    Squeeze(result=500, text=8_000, total=400_000),
+    Squeeze(result=150, text=1_000, total=60_000),
+    Squeeze(result=100, text=400, total=12_000),
+    Squeeze(result=60, text=200, total=4_000),
+)
+"""The last step is about 4,000 characters: a thousand tokens of English, and within 8,000 in any script."""
+
+
+def requests(
+    messages: Sequence[Message], instructions: Instructions, previous: str
+) -> Iterator[list[Message]]:
+    """The request for a summary, then the same one shortened step by step, for as long as somebody asks."""
+    yield summary_request(messages, instructions, previous)
+    for squeeze in SQUEEZES:
+        fewer = within([shortened_message(message, squeeze) for message in messages], squeeze)
+        earlier = cut_middle(previous, squeeze.total // 4, "\n[...]\n")
+        yield summary_request(fewer, instructions, earlier, max_result_chars=squeeze.result)
+
+
+def shortened_message(message: Message, squeeze: Squeeze) -> Message:
+    """A copy of a message with its text and its calls' arguments cut in the middle."""
+    most = squeeze.result if message.get("role") == "tool" else squeeze.text
+    short: Message = {**message, "content": cut_middle(readable(message), most, " [...] ")}
+    short.pop("refusal", None)
+    if calls_of(message):
+        short["tool_calls"] = [shortened_call(call, squeeze.result) for call in calls_of(message)]
+    return short
+
+
+def shortened_call(call: Message, most: int) -> Message:
+    name, arguments = (str(function_of(call).get(key) or "") for key in ("name", "arguments"))
+    return tool_call(str(call.get("id")), name, cut_middle(arguments, most, " [...] "))
+
+
+def within(messages: list[Message], squeeze: Squeeze) -> list[Message]:
+    """The first user message and the newest messages that fit into the total; what is left out is named."""
+    first = next((index for index, message in enumerate(messages) if message.get("role") == "user"), None)
+    sizes = [rendered_size(message) for message in messages]
+    left, start = squeeze.total, len(messages)
+    if first is not None:
+        left, sizes[first] = left - sizes[first], 0
+    while start > 0 and left >= sizes[start - 1]:
+        start -= 1
+        left -= sizes[start]
+    if start == 0:
+        return messages
+    head = [messages[first]] if first is not None and first < start else []
+    note = f"[{start - len(head)} messages are left out here: they do not fit into the summariser's window]"
+    return [*head, user(note), *messages[start:]]
+
+
+def rendered_size(message: Message) -> int:
+    """About the characters a message takes in the rendered history, its headings included."""
+    arguments = sum(len(str(function_of(call).get("arguments") or "")) + 30 for call in calls_of(message))
+    return len(readable(message)) + arguments + 30
+
+
+# --- a summariser from a client ---------------------------------------------------------------------------
+
+
+def model_summariser(client: Any, model: str) -> Summariser:
+    """A summariser that asks a model, through any client of the OpenAI kind; it may be another, cheaper
+    model.
+
+    The request carries no tools. `max_tokens` goes under the name that the service accepts.
+    """
+
+    def ask(limit: dict[str, int], messages: list[Message]) -> Reply:
+        response = client.chat.completions.create(model=model, messages=messages, **limit)
+        choice, usage = response.choices[0], response.usage
+        message = choice.message.model_dump(exclude_none=True)
+        return Reply(message, choice.finish_reason, usage.model_dump() if usage else None)
+
+    def summarise(messages: list[Message], max_tokens: int) -> Reply:
+        try:
+            return ask({"max_tokens": max_tokens}, messages)
+        except Exception as error:
+            if "max_completion_tokens" not in str(error):
+                raise
+            return ask({"max_completion_tokens": max_tokens}, messages)
+
+    return summarise
+
+
+def with_focus(instructions: Instructions, focus: str) -> Instructions:
+    """The same instructions with what the user wants kept above all."""
+    return replace(instructions, focus=focus) if focus else instructions

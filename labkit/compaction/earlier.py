@@ -1,0 +1,81 @@
+"""The message that holds an earlier summary: how it is written, and how it is recognised at the next round.
+
+It stands directly after the system part and is a user message: a summary in the assistant's name would be
+taken for something the model said itself. Some forms are followed by an assistant message that acknowledges
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from labkit.messages import Message, assistant, user
+
+COUNT_HEADING = "[Context summary - earlier conversation]"
+SAFE_CUT_HEADING = "[Earlier in this task]"
+FULL_HEADING = "[Context has been compressed. Memory: {path}]"
+HEADING = re.compile(
+    r"\A(?:\[Context summary - earlier conversation\]|\[Earlier in this task\]"
+    r"|\[Context has been compressed\. Memory: [^\n]*\])[ \n]*"
+)
+ACKNOWLEDGEMENT = "Understood. I have the summary of what came before and go on from there."
+WORDS_HEADING = "[The user's own words, from the messages summarised above]"
+CUT_WORDS = "\n[... older words left out here ...]\n"
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A part of a history, apart: what an earlier compaction left at its head, and the messages after that.
+
+    `text` is the earlier summary, `words` the user's own words that stood under it; both empty without one.
+    """
+
+    text: str = ""
+    words: str = ""
+    messages: list[Message] = field(default_factory=list)
+
+
+def take_earlier(old: Sequence[Message]) -> Earlier:
+    """Take an earlier summary (and its acknowledgement) from the head of `old`, which has no system part.
+
+    Only there and only in a user's message, so that a text which quotes the heading is not taken for one.
+    """
+    content = old[0].get("content") if old and old[0].get("role") == "user" else None
+    heading = HEADING.match(content) if isinstance(content, str) else None
+    if not isinstance(content, str) or not heading:
+        return Earlier(messages=list(old))
+    text, _, words = content[heading.end() :].partition(WORDS_HEADING)
+    answered = len(old) > 1 and old[1] == assistant(ACKNOWLEDGEMENT)
+    return Earlier(text.strip(), words.strip("\n"), list(old[2 if answered else 1 :]))
+
+
+def summary_pair(heading: str, summary: str, recent: Sequence[Message]) -> list[Message]:
+    """The summary as a user message and, unless the kept messages begin with the assistant, its answer.
+
+    So that user and assistant take turns: some providers accept nothing else.
+    """
+    pair = [user(f"{heading}\n\n{summary}")]
+    if not recent or recent[0].get("role") != "assistant":
+        pair.append(assistant(ACKNOWLEDGEMENT))
+    return pair
+
+
+def with_words(summary: str, words: str) -> str:
+    """The summary, and under a fixed line the user's own words, word for word."""
+    summary = summary.replace(WORDS_HEADING, "").strip()
+    return f"{summary}\n\n{WORDS_HEADING}\n{words}" if words else summary
+
+
+def cut_middle(text: str, most: int, marker: str) -> str:
+    """The text if it has at most `most` characters, else its head and its tail with the marker between.
+
+    >>> cut_middle("abcdefghij", 5, "..")
+    'ab..j'
+    """
+    if len(text) <= most:
+        return text
+    room = max(0, most - len(marker))
+    tail = room // 3
+    return text[: room - tail] + marker + (text[-tail:] if tail else "")

@@ -1,0 +1,192 @@
+"""A summariser that works by rules, without a model: it copies, it never makes up.
+
+It reads only the request that it is given (see `transcript.py`) and writes the sections that the request asks
+for, within the tokens allowed. The same request gives the same text. It is the default of every compactor,
+and the understudy's voice as a compressor. It is not a language model: what no rule looks for is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from labkit.compaction.transcript import TITLE, Assignment, Happened, clip, read_assignment, read_history
+from labkit.messages import Message, assistant
+from labkit.streaming import Reply
+from labkit.tokens import shared_counter
+
+KINDS = (
+    ("changed", re.compile(r"chang|written|made|modified|修改|改动|写入|创建", re.IGNORECASE)),
+    ("files", re.compile(r"file state|files?$|state of the files|文件状态|文件$", re.IGNORECASE)),
+    ("read", re.compile(r"\bread\b|读", re.IGNORECASE)),
+    ("ran", re.compile(r"command|\bran\b|命令", re.IGNORECASE)),
+    ("done", re.compile(r"accomplish|完成", re.IGNORECASE)),
+    ("decided", re.compile(r"decision|决定|决策", re.IGNORECASE)),
+    ("state", re.compile(r"state|status|状态", re.IGNORECASE)),
+    ("progress", re.compile(r"progress|next|进展|进度|下一步", re.IGNORECASE)),
+    ("facts", re.compile(r"fact|事实|要点", re.IGNORECASE)),
+    ("goal", re.compile(r"goal|task|request|constraint|目标|任务", re.IGNORECASE)),
+)
+"""What belongs under a title, by a word in it; the first that fits counts."""
+ENGLISH = {
+    "asked": "asked",
+    "open": "open",
+    "said": "answered",
+    "read": "read",
+    "changed": "changed",
+    "ran": "ran",
+}
+CHINESE = {
+    "asked": "要求",
+    "open": "待办",
+    "said": "已答",
+    "read": "已读",
+    "changed": "已改",
+    "ran": "已运行",
+}
+FALLBACK_TITLES = ["Goal", "Files read", "Files changed", "Commands", "Progress and next step"]
+RULE = re.compile(
+    r"never|must|don't|do not|only|always|不要|不得|必须|只能|\d{4}|[€$£]|\d+ (?:euro|per)", re.IGNORECASE
+)
+DECISION = re.compile(
+    r"decid|chose|choose|instead|because|will |plan to|next|决定|选择|因为|改为|接下来", re.IGNORECASE
+)
+DETAIL = ((400, 8), (240, 6), (150, 4), (100, 3), (60, 2), (40, 1))
+"""How much is kept, from rich to poor: characters of one quoted text, and how many of each kind."""
+
+Items = dict[str, list[str]]
+
+
+def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
+    """A summary by rules of the history in a request that `summary_request` built; finish reason "stop".
+
+    Keeps what was asked (rules, numbers and dates first), paths read, paths changed with their gist, commands
+    with their key result, and what the agent said last. An earlier summary is carried over, section by
+    section.
+
+    >>> from labkit.compaction.summary import COUNT_SECTIONS, summary_request
+    >>> request = summary_request([{"role": "user", "content": "Port it; never edit tests/"}], COUNT_SECTIONS)
+    >>> print(extractive_summary(request, 100).text)
+    ## Goal
+    - asked: Port it; never edit tests/
+    ## Progress and next step
+    - open: Port it; never edit tests/
+    """
+    assignment = read_assignment(messages)
+    happened = read_history(assignment.history)
+    count = shared_counter().text
+    room = max(1, min(max_tokens, count(assignment.earlier) + max(60, count(assignment.history) // 2)))
+    text = ""
+    for characters, many in DETAIL:
+        text = written(assignment, happened, characters, many)
+        if count(text) <= room:
+            break
+    return Reply(assistant(fitted(text, room, count)), "stop")
+
+
+def written(assignment: Assignment, happened: Happened, characters: int, many: int) -> str:
+    """The summary in this much detail."""
+    titles = assignment.titles or FALLBACK_TITLES
+    kinds = [kind_of(title) for title in titles]
+    earlier = earlier_items(assignment.earlier, kinds)
+    sections = []
+    for title, kind in zip(titles, kinds, strict=True):
+        words = CHINESE if assignment.chinese else ENGLISH
+        new = list(items(kind, happened, words, characters, many))
+        lines = merged(earlier.get(kind, []), new, characters, many)
+        if lines:
+            sections.append("\n".join([f"## {title}", *(f"- {line}" for line in lines)]))
+    return "\n".join(sections)
+
+
+def kind_of(title: str) -> str:
+    return next((kind for kind, pattern in KINDS if pattern.search(title)), "facts")
+
+
+def items(kind: str, happened: Happened, words: dict[str, str], characters: int, many: int) -> Iterator[str]:
+    """What belongs into a section of this kind, as lines."""
+    asked, said = kept_requests(happened.asked, many), happened.said[-max(1, many // 2) :]
+    if kind in ("goal", "facts", "state"):
+        yield from (f"{words['asked']}: {clip(text, characters)}" for text in asked)
+    if kind in ("facts", "state", "progress"):
+        yield from (f"{words['said']}: {clip(text, characters)}" for text in said)
+    if kind in ("state", "progress", "decided") and happened.asked and not happened.answered:
+        yield f"{words['open']}: {clip(happened.asked[-1], characters)}"
+    if kind == "decided":
+        yield from (clip(text, characters) for text in sentences(happened.said) if DECISION.search(text))
+    for name in ("read", "changed", "ran"):
+        if kind == name or kind == "done" or (kind == "files" and name != "ran"):
+            label = "" if kind == name else f"{words[name]} "
+            entries: dict[str, str] = getattr(happened, name)
+            yield from (entry(f"{label}{key}", gist, characters) for key, gist in entries.items())
+
+
+def entry(key: str, gist: str, characters: int) -> str:
+    """A path or a command, and its gist if there is room for one."""
+    gist = clip(gist, characters // 2)
+    return f"{key}: {gist}" if gist and characters > 60 else key
+
+
+def sentences(texts: Sequence[str]) -> list[str]:
+    return [
+        part for text in texts[-4:] for part in re.split(r"(?<=[.!?。！？])\s*|\n+", text) if part.strip()
+    ][-6:]
+
+
+def kept_requests(asked: list[str], many: int) -> list[str]:
+    """The first request, those that hold a rule, a number or a date, and the newest; in their order."""
+    order = sorted(range(len(asked)), key=lambda index: (index != 0, not RULE.search(asked[index]), -index))
+    return [asked[index] for index in sorted(order[:many])]
+
+
+def earlier_items(summary: str, kinds: list[str]) -> Items:
+    """The lines of an earlier summary by kind. What stands under no title of ours goes to the first section.
+    """
+    found: Items = {}
+    kind = kinds[0]
+    for line in summary.splitlines():
+        title = TITLE.match(line)
+        if title:
+            named = kind_of(title.group(1))
+            kind = named if named in kinds else kinds[0]
+        elif line.strip(" -*\t"):
+            found.setdefault(kind, []).append(line.strip().removeprefix("- ").removeprefix("* "))
+    return found
+
+
+def merged(earlier: list[str], new: list[str], characters: int, many: int) -> list[str]:
+    """Old lines, then new ones; of two about the same path only the newer. Talk is thinned, paths never are.
+    """
+    # what was open then may be done now: if it is not, it is among the new lines
+    still_true = [line for line in earlier if head_of(line) not in heads("open")]
+    lines: dict[str, str] = {}
+    for line in [*still_true, *new]:
+        lines[line if is_talk(line) else head_of(line)] = line
+    talk = [line for line in lines.values() if is_talk(line)]
+    dropped = set(talk[1 : max(1, len(talk) - 2 * many + 1)])
+    return [clip(line, 2 * characters) for line in lines.values() if line not in dropped]
+
+
+def is_talk(line: str) -> bool:
+    """Whether a line quotes somebody, rather than naming a file or a command."""
+    return head_of(line) in heads("asked", "said", "open")
+
+
+def head_of(line: str) -> str:
+    """What stands before the colon: the label of a quotation, or a path."""
+    return line.partition(": ")[0]
+
+
+def heads(*names: str) -> set[str]:
+    return {words[name] for words in (ENGLISH, CHINESE) for name in names}
+
+
+def fitted(text: str, most: int, count: Callable[[str], int]) -> str:
+    """The text, cut at its end where even the poorest form has too many tokens."""
+    if count(text) <= most:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[:middle].rstrip() + "…") <= most else (low, middle - 1)
+    return text[:low].rstrip() + "…" if low else text[:1]
