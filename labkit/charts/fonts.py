@@ -1,0 +1,74 @@
+"""Fonts and the plain look of all charts: Chinese text too, and no warning about missing glyphs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from matplotlib import font_manager, style
+
+# Fonts with Chinese characters that systems bring along, best first.
+CJK_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
+    "SimHei",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK TC",
+    "Arial Unicode MS",
+    "Droid Sans Fallback",
+)
+
+INKED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
+
+
+@cache
+def cjk_fonts() -> tuple[str, ...]:
+    """Those of `CJK_FONTS` that this machine has."""
+    present = set(font_manager.get_font_names())
+    return tuple(name for name in CJK_FONTS if name in present)
+
+
+@contextmanager
+def plain_style(ink: str) -> Iterator[None]:
+    """matplotlib's settings for our charts, whatever the user's own are; `ink` for text and lines."""
+    settings: dict[str, Any] = {
+        **dict.fromkeys(INKED, ink),
+        "font.family": ["DejaVu Sans", *cjk_fonts()],
+        "font.size": 9.5,
+        "axes.titlesize": 10.5,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.linewidth": 0.8,
+        "legend.frameon": False,
+        "legend.fontsize": 9,
+        "hatch.linewidth": 0.7,
+        "lines.linewidth": 1.8,
+        "lines.markersize": 5,
+        "savefig.bbox": None,
+        "svg.fonttype": "none",  # text stays text: the browser has more fonts than we
+        "svg.hashsalt": "labkit",  # the same ids in every run
+    }
+    with style.context(["default", settings]):
+        yield
+
+
+@contextmanager
+def without_glyph_warnings() -> Iterator[None]:
+    """Keep matplotlib from warning, glyph by glyph, that the font it measures with lacks a character.
+
+    In SVG the browser chooses the font, so nothing is missing there. For a PNG without a Chinese font
+    `chart.save` says so, once and with what to do.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        yield
