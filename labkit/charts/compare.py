@@ -65,8 +65,8 @@ def _title(table: list[dict[str, Any]]) -> str:
     if most["sent"] == least["sent"]:
         return f"All policies sent {number(most['sent'])} tokens"
     saved = percent(most["sent"] - least["sent"], most["sent"])
-    title = f"{least['policy']} sent {number(least['sent'])} tokens, {saved} less than {most['policy']}"
+    title = f"“{least['policy']}” sent {number(least['sent'])} tokens, {saved} less than “{most['policy']}”"
     freshest = min(table, key=lambda row: row["fresh"])
     if freshest is not least:
-        title += f"; the fewest fresh ones, {number(freshest['fresh'])}, has {freshest['policy']}"
+        title += f"; “{freshest['policy']}” sent the fewest fresh ones, {number(freshest['fresh'])}"
     return title

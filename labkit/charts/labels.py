@@ -63,7 +63,7 @@ def place_labels(axes: Axes, labels: Sequence[Label], lines: Sequence[Line] = ()
     inside = (frame.x0, frame.y0, frame.x1 + 6 * scale, frame.y1)
     ink = np.vstack([np.empty((0, 2)), *(_pixels(axes, line) for line in lines if line)])
     taken: list[Box] = []
-    written = []
+    written: list[str] = []
     for label in labels:
         text = axes.annotate(label.text, (label.x, label.y), (0, 0), textcoords="offset points", fontsize=8.5)
         size = text.get_window_extent(canvas.get_renderer())
