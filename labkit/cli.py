@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from labkit.errors import LabkitError
+from labkit.errors import LabkitError, SetupError
 
 
 class _Failed(click.ClickException):
@@ -65,6 +65,54 @@ def lab(arguments: tuple[str, ...], name: str, no_browser: bool, port: int | Non
         notebook, browser=not no_browser, port=port, extra=arguments[0 if named is None else 1 :]
     )
     raise SystemExit(run_lab(command, lab_environment(report.folder)))
+
+
+@cli.command()
+@click.argument("labs", nargs=-1, metavar="[LAB|NOTEBOOK]...")
+@click.option("--student", "form", flag_value="student", help="Only with the exercises not started.")
+@click.option("--solutions", "form", flag_value="solution", help="Only with labkit's own solutions.")
+def run(labs: tuple[str, ...], form: str | None) -> None:
+    """Run labs from top to bottom, without a browser.
+
+    All shipped labs, in both forms, if you name none. A notebook of your own is run as it is; neither it nor
+    your progress changes. The exit status is 0 when everything is as it should be.
+    """
+    from labkit.lab_run import run_labs
+
+    raise SystemExit(run_labs(labs, form or "both"))
+
+
+@cli.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
+)
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="KIND[:TIMES]",
+    help="Let the next requests meet a fault, such as 429, 500, slow or cut. May be given more than once.",
+)
+def serve(port: int, faults: tuple[str, ...]) -> None:
+    """Let any OpenAI client on this computer talk to the understudy."""
+    from labkit.understudy.faults import FaultSwitch
+    from labkit.understudy.server import serve as serve_understudy
+
+    switch = FaultSwitch()
+    for fault in faults:
+        kind, _, times = fault.partition(":")
+        try:
+            switch.add(kind, times=int(times or 1))
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--fault") from error
+    try:
+        serve_understudy(port, click.echo, switch)
+    except KeyboardInterrupt:
+        click.echo("\nStopped.")
+    except OSError as error:
+        raise SetupError(
+            f"Port {port} cannot be used: {error.strerror}.", "Take any free one: labkit serve --port 0"
+        ) from error
 
 
 @cli.command()

@@ -204,15 +204,17 @@ class Server:
             pause.wait(0.002)
 
 
-def serve(port: int = 8765, say: Callable[[str], Any] = print) -> None:
+def serve(port: int = 8765, say: Callable[[str], Any] = print, faults: FaultSwitch | None = None) -> None:
     """Run the understudy in the foreground until Ctrl-C, for any OpenAI client on this machine.
+
+    `faults` is what its first requests meet.
 
     Raises OSError when the port is taken.
     """
     listener = listening_socket(port)
     say(banner(listener.getsockname()[1]))
     with listener:
-        _uvicorn_server(make_app(Service(), FaultSwitch())).run(sockets=[listener])
+        _uvicorn_server(make_app(Service(), faults or FaultSwitch())).run(sockets=[listener])
 
 
 def banner(port: int) -> str:
