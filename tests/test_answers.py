@@ -1,4 +1,4 @@
-"""The checks are checked: right answers of different build pass, named wrong ones get the words meant for them."""
+"""The checks are checked: right answers pass, wrong ones get the words meant for them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def test_every_exercise_has_two_right_and_four_wrong_answers(exercise_id: str) -
 def test_labkits_own_function_holds_to_every_idea(exercise_id: str) -> None:
     def copied(answer):
         """The same function as another object, so that it counts as the learner's."""
-        return type(answer)(answer.__code__, answer.__globals__, answer.__name__, answer.__defaults__, answer.__closure__)
+        return type(answer)(
+            answer.__code__, answer.__globals__, answer.__name__, answer.__defaults__, answer.__closure__
+        )
 
     exercise = registry.find(exercise_id)
     copies = []
@@ -75,7 +77,9 @@ def test_a_right_answer_passes(exercise_id: str, function: object) -> None:
 
 
 @pytest.mark.parametrize(("exercise_id", "function", "idea", "words"), WRONG, ids=ids_of(WRONG))
-def test_a_wrong_answer_gets_the_words_meant_for_it(exercise_id: str, function: object, idea: str, words: str) -> None:
+def test_a_wrong_answer_gets_the_words_meant_for_it(
+    exercise_id: str, function: object, idea: str, words: str
+) -> None:
     verdict = judge(exercise_id, function)
     card = str(Card(verdict))
     assert verdict.state == "borrowed", card

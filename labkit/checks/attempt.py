@@ -82,20 +82,31 @@ class Attempt:
 
     # -- judging
 
-    def equal(self, came: Any, expected: Any, *, rule: str = "", step: str = "", at: int | None = None) -> None:
+    def equal(
+        self, came: Any, expected: Any, *, rule: str = "", step: str = "", at: int | None = None
+    ) -> None:
         """Break unless both are equal and of one type. `at`: the index of the message that matters."""
         if came != expected or type(came) is not type(expected):
             wanted, got = difference(expected, came)
             self.fail(wanted, got, rule=rule, step=step, at=at)
 
     def expect(
-        self, holds: bool, expected: str, came: Any = "", *, rule: str = "", step: str = "", at: int | None = None
+        self,
+        holds: bool,
+        expected: str,
+        came: Any = "",
+        *,
+        rule: str = "",
+        step: str = "",
+        at: int | None = None,
     ) -> None:
         """Break unless `holds`. `expected` and `came` are words (a `came` that is no text is shown as a value)."""
         if not holds:
             self.fail(expected, came if isinstance(came, str) else show(came), rule=rule, step=step, at=at)
 
-    def fail(self, expected: str, came: str, *, rule: str = "", step: str = "", at: int | None = None) -> NoReturn:
+    def fail(
+        self, expected: str, came: str, *, rule: str = "", step: str = "", at: int | None = None
+    ) -> NoReturn:
         """Break with these words. `rule` and `step` replace the idea's own where a mistake has a better name."""
         marked = self._marked if at is None else at
         if self._returned_nothing():
@@ -110,7 +121,9 @@ class Attempt:
         """The break of an answer that is so different from what was expected that it cannot be judged."""
         expected = self._expected_words(*self._last) if self._last else "an answer"
         rule, step = _NOTHING_CAME if self._returned_nothing() else ("", "")
-        return Broken("different", self._tried, expected, show(self._came), rule, step, self._history, error=error)
+        return Broken(
+            "different", self._tried, expected, show(self._came), rule, step, self._history, error=error
+        )
 
     def unchanged(self) -> None:
         """Break when the last call changed its arguments. The engine asks this by itself after each idea."""
@@ -162,7 +175,9 @@ class Attempt:
             return f"{type(error).__name__} is raised"
 
     def _break_for(self, outcome: Outcome, expected: str) -> NoReturn:
-        raise mishap(outcome, self._seconds, list(self._functions.values()), self._tried, expected, self._history)
+        raise mishap(
+            outcome, self._seconds, list(self._functions.values()), self._tried, expected, self._history
+        )
 
 
 def tried_words(name: str, values: tuple[Any, ...], settings: dict[str, Any]) -> str:

@@ -65,7 +65,9 @@ class Board:
         style = 'style="text-align:left;padding:0.15em 1em 0.15em 0"'
         head = "".join(f'<th scope="col" {style}>{name}</th>' for name in _HEADINGS)
         body = "".join(
-            "<tr>" + "".join(f"<td {style}>{escape(cell)}</td>" for cell in (row[0], _signed(row[1]), *row[2:])) + "</tr>"
+            "<tr>"
+            + "".join(f"<td {style}>{escape(cell)}</td>" for cell in (row[0], _signed(row[1]), *row[2:]))
+            + "</tr>"
             for row in self._rows(lab)
         )
         caption = f'<caption style="text-align:left;font-weight:600;color:inherit">{escape(f"{lab.number} {lab.title}")}</caption>'
@@ -83,7 +85,13 @@ def progress_board() -> Board:
 
 def _row(exercise: ExerciseInfo, record: Record) -> tuple[str, ...]:
     hints = f"{record.hints} of {len(exercise.hints)}" + (", solution seen" if record.solution else "")
-    return (f"{exercise.id} {exercise.function}", record.shown, str(record.attempts), hints, str(exercise.minutes))
+    return (
+        f"{exercise.id} {exercise.function}",
+        record.shown,
+        str(record.attempts),
+        hints,
+        str(exercise.minutes),
+    )
 
 
 def _columns(row: tuple[str, ...]) -> str:

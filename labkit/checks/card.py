@@ -125,7 +125,11 @@ class Card:
         if self.verdict.state == PASSED:
             items = "".join(f"<li>{escape(idea.text)}</li>" for idea in self.verdict.exercise.ideas)
             parts.append(f'<ul style="margin:0.3em 0">{items}</ul>')
-        parts += [_table(self.rows), self._history_html(), _folded("What your function printed", self.verdict.printed)]
+        parts += [
+            _table(self.rows),
+            self._history_html(),
+            _folded("What your function printed", self.verdict.printed),
+        ]
         parts += [f"<div>{escape(line)}</div>" for line in (self.way_on, self.note) if line]
         if self.way_on:
             parts.append(_hints_html(self.hints))

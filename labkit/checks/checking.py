@@ -42,13 +42,19 @@ def hint(exercise_id: str) -> Help:
     """The next hint of an exercise, and those opened before; it is noted that it was opened."""
     exercise = registry.find(exercise_id)
     hints = catalogue.hints_of(exercise.id)
-    note = progress.change(exercise.id, lambda record: replace(record, hints=min(len(hints), record.hints + 1)))
+    note = progress.change(
+        exercise.id, lambda record: replace(record, hints=min(len(hints), record.hints + 1))
+    )
     opened = max(1, progress.record_of(exercise.id).hints) if hints else 0
     lines = [f"{number}. {text}" for number, text in enumerate(hints[:opened], start=1)]
-    more = "Run this again for the next one." if opened < len(hints) else (
-        f'These are all. solution("{exercise.id}") shows how labkit does it.'
+    more = (
+        "Run this again for the next one."
+        if opened < len(hints)
+        else (f'These are all. solution("{exercise.id}") shows how labkit does it.')
     )
-    return Help(f"Exercise {exercise.id}: hint {opened} of {len(hints)}", tuple(lines), "", f"{more} {note}".strip())
+    return Help(
+        f"Exercise {exercise.id}: hint {opened} of {len(hints)}", tuple(lines), "", f"{more} {note}".strip()
+    )
 
 
 def solution(exercise_id: str) -> Help:
@@ -71,13 +77,22 @@ class Help:
 
     def __str__(self) -> str:
         code = [f"    {line}".rstrip() for line in self.code.splitlines()]
-        return "\n".join([self.title, *(f"  {line}" for line in self.lines), *code, *([f"  {self.note}"] * bool(self.note))])
+        return "\n".join(
+            [
+                self.title,
+                *(f"  {line}" for line in self.lines),
+                *code,
+                *([f"  {self.note}"] * bool(self.note)),
+            ]
+        )
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         body = "".join(f"<div>{escape(line)}</div>" for line in self.lines)
-        code = f'<pre style="white-space:pre-wrap;color:inherit">{escape(self.code)}</pre>' if self.code else ""
+        code = (
+            f'<pre style="white-space:pre-wrap;color:inherit">{escape(self.code)}</pre>' if self.code else ""
+        )
         return f"<div><strong>{escape(self.title)}</strong>{body}{code}<div>{escape(self.note)}</div></div>"
 
 
@@ -118,4 +133,14 @@ def _source(function: Any) -> str:
         return repr(type(function))
 
 
-__all__ = ["BORROWED", "NOT_STARTED", "PASSED", "Help", "check", "hint", "in_notebook", "is_borrowed", "solution"]
+__all__ = [
+    "BORROWED",
+    "NOT_STARTED",
+    "PASSED",
+    "Help",
+    "check",
+    "hint",
+    "in_notebook",
+    "is_borrowed",
+    "solution",
+]

@@ -179,7 +179,7 @@ def _wrong_signature(exercise: Exercise, name: str, function: Any, answer: Any) 
 def _parameters(function: Any) -> str:
     shown = []
     for p in inspect.signature(function).parameters.values():
-        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        star = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(p.kind.name, "")
         default = "" if p.default is p.empty else f"={show(p.default, 30)}"
         shown.append(f"{star}{p.name}{default}")
     return ", ".join(shown)

@@ -57,7 +57,11 @@ def run_guarded(call: Callable[[], Any], seconds: float = SECONDS) -> Outcome:
     printed = _Printed()
     value, error = None, None
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), watch.over_this_thread():
+        with (
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+            watch.over_this_thread(),
+        ):
             value = call()
     except KeyboardInterrupt:
         raise
@@ -147,7 +151,9 @@ class _Watch:
             yield
         finally:
             self._finish(looker, done)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(watched, None)  # one that was asked for and is not needed
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                watched, None
+            )  # one that was asked for and is not needed
 
     def _finish(self, looker: threading.Thread, done: threading.Event) -> None:
         """End the watching thread; a `_Stop` that arrives only now has nothing left to stop."""

@@ -1,16 +1,16 @@
 """What a check is made of: an exercise is a list of ideas, in order, and each idea is tried on a few cases.
 
-    exercise_3_1 = Exercise("3.1", "labkit.compaction.count:split_history")
+exercise_3_1 = Exercise("3.1", "labkit.compaction.count:split_history")
 
-    @exercise_3_1.idea(
-        "keep-none",
-        "With keep_last=0 nothing is recent",
-        cases=[case(short_chat(), keep_last=0)],
-        rule="A slice from -0 is a slice from 0: the whole list.",
-        step="Count from the front: the recent part starts at len(messages) - keep_last.",
-    )
-    def keep_none(t: Attempt, history: list[Message], keep_last: int) -> None:
-        t.equal(t.call(history, keep_last=keep_last), t.answer(history, keep_last=keep_last))
+@exercise_3_1.idea(
+    "keep-none",
+    "With keep_last=0 nothing is recent",
+    cases=[case(short_chat(), keep_last=0)],
+    rule="A slice from -0 is a slice from 0: the whole list.",
+    step="Count from the front: the recent part starts at len(messages) - keep_last.",
+)
+def keep_none(t: Attempt, history: list[Message], keep_last: int) -> None:
+    t.equal(t.call(history, keep_last=keep_last), t.answer(history, keep_last=keep_last))
 """
 
 from __future__ import annotations

@@ -75,7 +75,14 @@ def arguments_count(t: Attempt, history: list[Message]) -> None:
     "Content may be a list of parts: the text in them counts",
     rule="Providers take content as a list of parts; only the text of the text parts is characters.",
     step="text_of(content) handles all three forms: text, None, and a list of parts.",
-    cases=[[{"role": "user", "content": [{"type": "text", "text": "What is "}, {"type": "text", "text": "this?"}]}]],
+    cases=[
+        [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "What is "}, {"type": "text", "text": "this?"}],
+            }
+        ]
+    ],
 )
 def parts_count(t: Attempt, history: list[Message]) -> None:
     t.equal(t.call(history), t.answer(history))
@@ -89,7 +96,9 @@ def parts_count(t: Attempt, history: list[Message]) -> None:
     cases=[case(CHAT, chars_per_token=4), case(CHAT, chars_per_token=1)],
 )
 def divisor_is_used(t: Attempt, history: list[Message], chars_per_token: int) -> None:
-    t.equal(t.call(history, chars_per_token=chars_per_token), t.answer(history, chars_per_token=chars_per_token))
+    t.equal(
+        t.call(history, chars_per_token=chars_per_token), t.answer(history, chars_per_token=chars_per_token)
+    )
 
 
 EXERCISES = [estimate_tokens]

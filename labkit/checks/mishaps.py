@@ -70,7 +70,11 @@ def mishap(
 def own_line(error: BaseException | None, functions: Sequence[Callable[..., Any]]) -> str:
     """The deepest line of the learner's own code that an exception went through: its number and its text."""
     files = {_file_of(function) for function in functions}
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files] if error else []
+    own = (
+        [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+        if error
+        else []
+    )
     if not own:
         return ""
     line = linecache.getline(own[-1].filename, own[-1].lineno or 0).strip()

@@ -50,7 +50,10 @@ def read() -> tuple[dict[str, Record], str]:
     except FileNotFoundError:
         return {}, ""
     except (OSError, ValueError):
-        return {}, f"{path.name} cannot be read. The next check puts it aside (it is not lost) and starts anew."
+        return (
+            {},
+            f"{path.name} cannot be read. The next check puts it aside (it is not lost) and starts anew.",
+        )
 
 
 def record_of(exercise_id: str) -> Record:
@@ -105,7 +108,10 @@ def _load(path: Path) -> tuple[dict[str, Record], str]:
     except ValueError:
         aside = _free_name(path.with_suffix(".damaged.json"))
         path.replace(aside)
-        return {}, f"The file with your progress was damaged. It is kept as {aside.name}; counting starts anew."
+        return (
+            {},
+            f"The file with your progress was damaged. It is kept as {aside.name}; counting starts anew.",
+        )
 
 
 def _parse(text: str) -> dict[str, Record]:

@@ -46,7 +46,9 @@ def _units(case: list[Any]) -> list[list[Any]]:
     if not is_history(case):
         return [[item] for item in case]
     joined = {
-        index for exchange in exchanges(case) for index in range(exchange.index + 1, _end(case, exchange.index))
+        index
+        for exchange in exchanges(case)
+        for index in range(exchange.index + 1, _end(case, exchange.index))
     }
     units: list[list[Any]] = []
     for index, message in enumerate(case):

@@ -9,7 +9,9 @@ from labkit.messages import text_of
 
 def one_text(messages, chars_per_token=2):
     texts = [text_of(message.get("content")) for message in messages]
-    texts += [call["function"]["arguments"] for message in messages for call in message.get("tool_calls") or []]
+    texts += [
+        call["function"]["arguments"] for message in messages for call in message.get("tool_calls") or []
+    ]
     return -(-len("".join(texts)) // chars_per_token)
 
 
