@@ -34,7 +34,7 @@ PLACES: tuple[tuple[float, float, str, str], ...] = (
 )
 PAD = 1.5
 STEP = 3.0  # pixels between the points that stand for a line
-MOST_COVERED = 6  # of those points
+MOST_COVERED = 3  # of those points
 
 
 @dataclass(frozen=True)
