@@ -62,9 +62,10 @@ def growing_message() -> dict[str, Any]:
 def merge_delta(growing: dict[str, Any], delta: dict[str, Any]) -> None:
     """Put one delta of a stream into the growing message.
 
-    Text goes to the end of `growing["content"]`. Each fragment of a tool call goes to its call in
-    `growing["calls"]`, a dict with `id`, `name`, `index` and `arguments` (a list of pieces). Id and name are
-    set once, whatever later fragments repeat; arguments are only collected, never read.
+    Text goes to the end of the list `growing["content"]` (a refusal: of `growing["refusal"]`). A fragment of a
+    tool call goes to its call in `growing["calls"]`: a dict with `index`, `id`, `name` and `arguments`, which
+    is a list of pieces. The first fragment of a call makes that dict. Id and name are set once, whatever later
+    fragments repeat; arguments are only collected, never read.
 
     >>> growing = growing_message()
     >>> for text in ("Hel", None, "lo"):
@@ -104,58 +105,83 @@ def finished_message(growing: dict[str, Any]) -> Message:
 def collect(chunks: Iterable[Any], on_text: Callable[[str], None] | None = None) -> Reply:
     """Read a stream to its end and return the whole reply.
 
-    `chunks` are SDK objects or dicts. `on_text` is called with each piece of text as it comes, for the
-    person at the screen. A reply cut off by `length` comes back with `calls_may_run` False.
+    `chunks` are SDK objects or dicts; `plain_chunks(chunks)` gives each as a dict. `on_text` is called with
+    each piece of text as it comes, for the person at the screen. A reply cut off by `length` comes back with
+    that finish reason, so that its `calls_may_run` is False.
 
     Raises StreamInterrupted (its `.partial` is a Reply with what came so far) when the stream ends without
     a finish reason, carries an error, or breaks.
     """
     growing, finish_reason, usage = growing_message(), None, None
     try:
-        for chunk in map(_as_dict, chunks):
+        for chunk in plain_chunks(chunks):
             usage = chunk.get("usage") or usage
-            for choice in _first_choice(chunk):
+            for choice in chunk.get("choices") or []:
                 delta = choice.get("delta") or {}
                 merge_delta(growing, delta)
-                finish_reason = _settled(finish_reason, choice.get("finish_reason"))
-                if on_text and delta.get("content"):
+                finish_reason = settled(finish_reason, choice.get("finish_reason"))
+                if on_text and text_of(delta.get("content")):
                     on_text(text_of(delta["content"]))
-            _raise_error_of(chunk)
-    except Exception as error:
-        raise _interrupted(growing, usage, f"The stream broke off: {error}.") from error
+    except ConnectionError as error:
+        raise interrupted(growing, usage, f"The stream broke off: {error}.") from error
     if finish_reason is None:
-        raise _interrupted(growing, usage, "The stream ended without a finish reason.")
+        raise interrupted(growing, usage, "The stream ended without a finish reason.")
     return Reply(finished_message(growing), finish_reason, usage)
+
+
+def plain_chunks(chunks: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Each chunk of a stream as a plain dict, with the first choice alone (others come only when asked for).
+
+    Raises ConnectionError when the stream breaks, or when the service reports an error inside it.
+
+    >>> list(plain_chunks([{"choices": [], "usage": {"total_tokens": 3}}]))
+    [{'choices': [], 'usage': {'total_tokens': 3}}]
+    """
+    source = iter(chunks)
+    while True:
+        try:
+            chunk = next(source)
+        except StopIteration:
+            return
+        except Exception as error:  # each client has errors of its own for a broken line
+            raise ConnectionError(str(error) or type(error).__name__) from error
+        plain = _as_dict(chunk)
+        choices = plain.get("choices") or []
+        yield {**plain, "choices": [choice for choice in choices if not choice.get("index")]}
+        _raise_error_of(plain)
+
+
+def settled(before: str | None, now: str | None) -> str | None:
+    """The finish reason so far. Some services send two: the first counts, but a cut always does.
+
+    >>> settled("stop", None), settled("stop", "length"), settled(None, "tool_calls")
+    ('stop', 'length', 'tool_calls')
+    """
+    return now if now in CUT_SHORT else before or now
+
+
+def interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str) -> StreamInterrupted:
+    """The error for a stream that broke off, with what came so far as its `.partial` reply."""
+    partial = Reply(finished_message(growing), None, usage)
+    return StreamInterrupted(what, "Nothing of it was run or saved; ask again.", partial=partial)
 
 
 def whole_reply(completion: Any) -> Reply:
     """The reply of a request that was not streamed: its message is one delta that came whole."""
     answer = _as_dict(completion)
-    choice = next(_first_choice(answer), {})
+    choice: dict[str, Any] = next(iter(answer.get("choices") or []), {})
     growing = growing_message()
     merge_delta(growing, choice.get("message") or {})
     return Reply(finished_message(growing), choice.get("finish_reason"), answer.get("usage"))
 
 
 def _as_dict(chunk: Any) -> dict[str, Any]:
-    """A chunk as plain dicts and lists, whatever it came as."""
+    """A chunk as plain dicts and lists, with the fields that were sent."""
     if isinstance(chunk, dict):
         return chunk
     if hasattr(chunk, "model_dump"):
-        return dict(chunk.model_dump(warnings=False))
+        return dict(chunk.model_dump(exclude_unset=True, warnings=False))
     raise TypeError(f"a chunk is a dict or an SDK object, not {type(chunk).__name__}")
-
-
-def _first_choice(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The chunk's part of the first choice. A usage chunk has none; others come only when asked for."""
-    for choice in chunk.get("choices") or []:
-        if not choice.get("index"):
-            yield choice
-
-
-def _settled(before: str | None, now: str | None) -> str | None:
-    """The finish reason so far. Some providers send two: the first counts, but a cut always does."""
-    return now if now in CUT_SHORT else before or now
 
 
 def _raise_error_of(chunk: dict[str, Any]) -> None:
@@ -163,9 +189,5 @@ def _raise_error_of(chunk: dict[str, Any]) -> None:
     for part in (chunk, *(chunk.get("choices") or [])):
         error = part.get("error")
         if error:
-            raise ConnectionError(error.get("message", error) if isinstance(error, dict) else error)
-
-
-def _interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str) -> StreamInterrupted:
-    partial = Reply(finished_message(growing), None, usage)
-    return StreamInterrupted(what, "Nothing of it was run or saved; ask again.", partial=partial)
+            text = error.get("message") or error if isinstance(error, dict) else error
+            raise ConnectionError(str(text).strip().rstrip("."))
