@@ -10,7 +10,7 @@ from labkit import command as commands
 from labkit.errors import ToolError
 from labkit.excerpts import cut_middle, line_excerpt
 from labkit.sandbox import open_folder, path_parts
-from labkit.tool_schema import did_you_mean
+from labkit.tool_arguments import did_you_mean
 
 MAX_FILE_BYTES = 8_000_000  # of a file that is read at once; a lab's snapshot is well below
 MAX_WRITE_CHARACTERS = 2_000_000
@@ -137,8 +137,9 @@ class PlaygroundTools:
             raise ToolError("the user did not allow this command, and it was not run.", fix)
         result = str(commands.run(command, self._folder.root, timeout))
         # Paths as the other tools write them: what a lab counts then does not depend on where its folder is.
-        root = str(self._folder.root)
-        return result.replace(root + os.sep, "").replace(root, ".")
+        for root in (str(self._folder.root.resolve()), str(self._folder.root)):
+            result = result.replace(root + os.sep, "").replace(root, ".")
+        return result
 
     # --- what the tools share -----------------------------------------------------------------------------
 

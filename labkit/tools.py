@@ -15,7 +15,8 @@ from typing import Any
 
 from labkit.errors import ToolError, ToolSchemaError
 from labkit.messages import Message
-from labkit.tool_schema import JsonSchema, argument_problem, did_you_mean, function_schema, kind_in_words
+from labkit.tool_arguments import argument_problem, did_you_mean, kind_in_words
+from labkit.tool_schema import JsonSchema, function_schema
 
 NO_OUTPUT = "(no output)"
 """What the model reads when a tool returned None: an empty result looks like a mistake."""
