@@ -23,7 +23,9 @@ def plant_kernel(folder: Path, interpreter: str) -> Path:
 
 def kernel_seen_with(environment: dict[str, str]) -> str:
     code = "from labkit.kernel import find_kernel; print(find_kernel().interpreter)"
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 

@@ -141,6 +141,7 @@ def listening_socket(port: int = 0) -> socket.socket:
         if not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows: SO_REUSEADDR would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
+        listener.listen(128)  # from here on clients wait in line, so an address that is printed can be used
     except OSError:
         listener.close()
         raise
