@@ -1,11 +1,10 @@
 """What has been counted already: single texts, and the history that was asked for last.
 
-Both exist so that no text is counted twice. They hold numbers, digests and references, never a text's copy.
+Both exist so that no text is counted twice. They hold numbers and references, never a copy of a text.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,28 +13,23 @@ from labkit.messages import Message
 
 
 class TextLedger:
-    """The counts of the texts seen last. Bounded: at most `size` entries of at most a few hundred bytes."""
+    """The counts of the texts seen last, at most `characters` characters of them: memory stays bounded."""
 
-    def __init__(self, size: int = 50_000) -> None:
-        self._size = size
-        self._counts: dict[str | bytes, int] = {}
+    def __init__(self, characters: int = 4_000_000) -> None:
+        self._room = characters
+        self._counts: dict[str, int] = {}
 
     def count(self, text: str, count: Callable[[str], int]) -> int:
         """The count of this text, from memory or by `count`."""
-        key = _key(text)
-        known = self._counts.get(key)
+        known = self._counts.get(text)
         if known is None:
-            known = self._counts[key] = count(text)
-            if len(self._counts) > self._size:
-                del self._counts[next(iter(self._counts))]  # the oldest entry
+            known = self._counts[text] = count(text)
+            self._room -= len(text)
+            while self._room < 0:
+                oldest = next(iter(self._counts))
+                self._room += len(oldest)
+                del self._counts[oldest]
         return known
-
-
-def _key(text: str) -> str | bytes:
-    """A short text is its own key; a long one goes by its digest, so that no long text is kept alive."""
-    if len(text) <= 64:
-        return text
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class HistoryLedger:
@@ -64,8 +58,8 @@ class HistoryLedger:
         del self._seen[known:], self._values[known:], self._totals[known + 1 :]
         for message in messages[known:]:
             self._totals.append(self._totals[-1] + count(message))
-            self._seen.append(message)
             self._values.append(_copy(message))
+            self._seen.append(message)
         self._asked = len(messages)
         return self._totals[-1]
 
@@ -92,8 +86,8 @@ class HistoryLedger:
 
 def _copy(value: Any) -> Any:
     """A copy of the containers; the texts in them are shared."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, dict):
-        return {key: _copy(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_copy(part) for part in value]
-    return value
+        return {key: part if isinstance(part, str) else _copy(part) for key, part in value.items()}
+    return [_copy(part) for part in value] if isinstance(value, list) else value

@@ -112,11 +112,13 @@ class TokenCounter:
 
         Call ids cost nothing: they pair messages and are not shown to the model as text.
         """
-        count = MESSAGE_OVERHEAD + self._content(message.get("content"))
-        count += self.text(_string(message, "refusal"))
+        content = message.get("content")
+        count = MESSAGE_OVERHEAD + (self.text(content) if isinstance(content, str) else self._parts(content))
+        if message.get("refusal"):
+            count += self.text(_string(message, "refusal"))
         if message.get("name"):
             count += NAME_OVERHEAD + self.text(_string(message, "name"))
-        for call in calls_of(message):
+        for call in calls_of(message) if message.get("tool_calls") else ():
             function = function_of(call)
             count += CALL_OVERHEAD + self.text(_string(function, "name"))
             count += self.text(_string(function, "arguments"))
@@ -147,9 +149,10 @@ class TokenCounter:
             return len(self._encoding.encode_ordinary(text))
         return sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text))
 
-    def _content(self, content: Any) -> int:
-        images = sum(_image_tokens(part) for part in content) if isinstance(content, list) else 0
-        return self.text(text_of(content)) + images
+    def _parts(self, content: Any) -> int:
+        if not isinstance(content, list):
+            return 0
+        return self.text(text_of(content)) + sum(_image_tokens(part) for part in content)
 
 
 @functools.cache

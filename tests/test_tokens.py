@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.messages import assistant, system, tool_call, tool_result, user
+from labkit.token_ledger import TextLedger
 from labkit.tokens import (
     CALL_OVERHEAD,
     IMAGE_TOKENS,
@@ -165,19 +166,18 @@ def test_two_histories_in_turn_still_encode_each_text_once(spy):
 
 
 def test_the_memory_for_texts_is_bounded():
-    from labkit.token_ledger import TextLedger
-
-    ledger, asked = TextLedger(size=10), []
+    ledger, counted = TextLedger(characters=100), []
 
     def count(text):
-        asked.append(text)
+        counted.append(text)
         return len(text)
 
     for i in range(100):
-        ledger.count(f"text {i}", count)
-    ledger.count("text 99", count)
-    ledger.count("text 0", count)
-    assert len(asked) == 101
+        ledger.count(f"a text: {i:02}", count)  # ten characters each, so ten are remembered
+    ledger.count("a text: 90", count)
+    ledger.count("a text: 89", count)
+    ledger.count("a text longer than all that may be remembered " * 10, count)
+    assert counted[100:] == ["a text: 89", counted[-1]]
 
 
 # --- and yet never stale ------------------------------------------------------------------------------------
