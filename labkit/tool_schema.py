@@ -134,7 +134,7 @@ def type_schema(hint: Any) -> JsonSchema:
 def _literal_schema(choices: tuple[Any, ...]) -> JsonSchema:
     kinds = {_SIMPLE.get(type(choice)) for choice in choices}
     if None in kinds:
-        raise TypeError(f"a Literal's choices must be strings, whole numbers, bools or None, not {choices!r}")
+        raise TypeError(f"a Literal's choices must be strings, numbers, bools or None, not {choices!r}")
     return {"enum": list(choices)} | ({"type": kinds.pop()} if len(kinds) == 1 else {})
 
 
