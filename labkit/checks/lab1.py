@@ -1,4 +1,4 @@
-"""The checks of lab 1, the minimal loop."""
+"""The checks of lab 1, the minimal loop: 1.1 here, 1.2 in `lab1_call`, 1.3 in `lab1_turn`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 
 from labkit.checks.attempt import Attempt
 from labkit.checks.ideas import Exercise, case
+from labkit.checks.lab1_call import run_tool_call
+from labkit.checks.lab1_turn import run_turn
 from labkit.messages import Message, assistant, system, tool_call, tool_result, user
 
 estimate_tokens = Exercise("1.1", "labkit.tokens:estimate_tokens")
@@ -36,7 +38,7 @@ def text_counts(t: Attempt, history: list[Message]) -> None:
 @estimate_tokens.idea(
     "rounds-up",
     "A started token is a token: the estimate is rounded up",
-    rule="No text of one character costs nothing. An estimate that rounds down promises room that is not there.",
+    rule="No text costs nothing: an estimate that rounds down promises room that is not there.",
     step="Round up once, at the end: math.ceil, or -(-a // b).",
     cases=[[user("?")], [user("Hello")], [user("abc"), user("abc")]],
     shrink=False,
@@ -101,4 +103,4 @@ def divisor_is_used(t: Attempt, history: list[Message], chars_per_token: int) ->
     )
 
 
-EXERCISES = [estimate_tokens]
+EXERCISES = [estimate_tokens, run_tool_call, run_turn]

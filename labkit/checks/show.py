@@ -56,6 +56,8 @@ def show(value: Any, width: int = WIDTH) -> str:
 def _shown(value: Any) -> str:
     if is_message(value):
         return message_line(value)
+    if isinstance(value, dict) and {"id", "function"} <= value.keys():
+        return f"call {_call_line(value)}"
     if isinstance(value, list):
         dots = ", ..." if len(value) > _ITEMS else ""
         return "[" + ", ".join(_shown(item) for item in value[:_ITEMS]) + dots + "]"
@@ -161,6 +163,6 @@ def _text_difference(expected: str, came: str) -> tuple[str, str]:
     start = min(len(expected), len(came)) if start < 0 else start
     near = slice(max(0, start - 20), start + 50)
     return tuple(  # type: ignore[return-value]  # two texts in, two texts out
-        f"{len(text):,} characters, from character {near.start:,}: {json.dumps(text[near], ensure_ascii=False)}"
+        f"{len(text):,} characters, from {near.start:,}: {json.dumps(text[near], ensure_ascii=False)}"
         for text in (expected, came)
     )
