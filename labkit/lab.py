@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from labkit.kernel import kernel_environment
 from labkit.places import STATE_FOLDER
@@ -26,8 +27,8 @@ def lab_command(
         sys.executable,
         "-m",
         "jupyterlab",
-        str(notebook),
         f"--ServerApp.root_dir={notebook.parent}",
+        f"--LabApp.default_url=/lab/tree/{quote(notebook.name)}",  # so that the printed address opens it too
         "--ServerApp.answer_yes=True",  # Ctrl-C ends it at once, without a question
         *(["--allow-root"] if _is_root() else []),
         *([] if browser else ["--no-browser"]),
