@@ -95,19 +95,23 @@ def in_notebook() -> bool:
 class Narrator:
     """Prints an agent's run step by step: `Agent(..., on_event=Narrator())`.
 
-    Long texts are shown by their start, `width` characters of them.
+    Streamed text is shown as it comes, whole. Other long texts are shown by their start, `width` characters
+    of them.
     """
 
     def __init__(self, width: int = 88) -> None:
         self._width = width
         self._live: LiveText | None = None
+        self._streamed = False
 
     def __call__(self, event: Event) -> None:
-        if event.kind == "text":
-            self._live = self._live or LiveText()
-            self._live(event.text)
+        if event.kind == "request":
+            self._stop_live()  # a stream that broke off may have left its text open
+            self._streamed = False
+        elif event.kind == "text":
+            self._show(event.text)
         elif event.kind == "recorded" and event.request:
-            self._end_live()
+            self._stop_live()
             print(f"request {event.request.index}: {event.request.tokens:,} tokens sent")
         elif event.kind == "reply" and event.message:
             self._reply(event)
@@ -116,16 +120,22 @@ class Narrator:
         elif event.kind == "compaction" and event.compaction:
             print(f"compaction: {event.compaction.reason}")
 
-    def _reply(self, event: Event) -> None:
-        if event.text:
-            print(f"  answers: {self._start_of(event.text)}")
-        for call in calls_of(event.message or {}):
-            print(f"  calls: {call['function']['name']}({self._start_of(call['function']['arguments'])})")
+    def _show(self, piece: str) -> None:
+        if self._live is None:
+            self._live, self._streamed = LiveText(), True
+        self._live(piece)
 
-    def _end_live(self) -> None:
+    def _stop_live(self) -> None:
         if self._live:
             self._live.finish()
             self._live = None
+
+    def _reply(self, event: Event) -> None:
+        if event.text:
+            shown = "as streamed above" if self._streamed else self._start_of(event.text)
+            print(f"  answers: {shown}")
+        for call in calls_of(event.message or {}):
+            print(f"  calls: {call['function']['name']}({self._start_of(call['function']['arguments'])})")
 
     def _start_of(self, text: str) -> str:
         line = " ".join(text.split())

@@ -62,10 +62,11 @@ def growing_message() -> dict[str, Any]:
 def merge_delta(growing: dict[str, Any], delta: dict[str, Any]) -> None:
     """Put one delta of a stream into the growing message.
 
-    Text goes to the end of the list `growing["content"]` (a refusal: of `growing["refusal"]`). A fragment of a
-    tool call goes to its call in `growing["calls"]`: a dict with `index`, `id`, `name` and `arguments`, which
-    is a list of pieces. The first fragment of a call makes that dict. Id and name are set once, whatever later
-    fragments repeat; arguments are only collected, never read.
+    Text goes to the end of the list `growing["content"]`, a refusal to that of `growing["refusal"]`.
+
+    A fragment of a tool call goes to its call in `growing["calls"]`: a dict with `index`, `id`, `name` and
+    `arguments` (a list of pieces). The first fragment of a call makes that dict. Id and name are set once,
+    whatever later fragments repeat. Arguments are only collected, never read.
 
     >>> growing = growing_message()
     >>> for text in ("Hel", None, "lo"):
