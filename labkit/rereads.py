@@ -94,7 +94,7 @@ class _Memory:
 
 
 def _reads(messages: Sequence[Message], start: int) -> Iterator[tuple[str, Message, tuple[str, str]]]:
-    """(path, result, key) of each file that was read, from index `start` on (requests hold whole exchanges)."""
+    """(path, result, key) of each file read, from index `start` on; requests hold whole exchanges."""
     part = messages[start:]
     for exchange in exchanges(part):
         calls = calls_of(part[exchange.index])

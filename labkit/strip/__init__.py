@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.messages import Message
 from labkit.palette import style_of
-from labkit.strip.blocks import Counts, Row, make_row, rows_of_both, start_of_text
+from labkit.strip.blocks import MOST_SINGLE_BLOCKS, Counts, Row, make_row, rows_of_both, start_of_text
 from labkit.strip.marking import clean, columns, escape, number, text_width
 from labkit.strip.svg import block_words, draw_svg, row_words
 from labkit.strip.text import draw_text
@@ -35,7 +35,7 @@ class Strip:
 
     >>> print(Strip([{"role": "user", "content": "hello"}]).text(width=40))
     8 tokens in 1 message
-    █████████████████████████
+    ████████████████████████████████████████
     <BLANKLINE>
     █ user 5
     """
@@ -54,11 +54,21 @@ class Strip:
     ) -> None:
         self.limit = limit
         self.title = title
-        counter = counter or _shared_counter()
-        if before is None:
-            self.rows = [make_row(messages, counter=counter, tools=tools, cuts=cuts, marks=marks)]
-        else:
-            self.rows = rows_of_both(before, messages, marks, counter=counter, tools=tools, cuts=cuts)
+        self._messages = list(messages)
+        self._before = None if before is None else list(before)
+        self._settings: dict[str, Any] = {
+            "counter": counter or _shared_counter(),
+            "tools": tools,
+            "cuts": cuts,
+        }
+        self._marks = dict(marks or {})
+        self.rows = self._rows(MOST_SINGLE_BLOCKS)
+
+    def _rows(self, most: int) -> list[Row]:
+        """The rows, in groups when a history has more than `most` messages."""
+        if self._before is None:
+            return [make_row(self._messages, marks=self._marks, most=most, **self._settings)]
+        return rows_of_both(self._before, self._messages, self._marks, most=most, **self._settings)
 
     @property
     def alt(self) -> str:
@@ -72,8 +82,9 @@ class Strip:
         return draw_svg(self.rows, title=self.title, alt=self.alt, limit=self.limit, standalone=standalone)
 
     def text(self, width: int = 72) -> str:
-        """The drawing as text, at most `width` columns wide."""
-        return draw_text(self.rows, title=self.title, limit=self.limit, width=width)
+        """The drawing as text, at most `width` columns wide (40 or more)."""
+        rows = self._rows(min(width, MOST_SINGLE_BLOCKS))
+        return draw_text(rows, title=self.title, limit=self.limit, width=width)
 
     def draw(self, axes: Axes) -> None:
         """Draw the strip into matplotlib axes, in tokens along x."""

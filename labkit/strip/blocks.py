@@ -139,11 +139,12 @@ def make_row(
     marks: Mapping[int, str] | None = None,
     name: str = "",
     groups: int = 0,
+    most: int = MOST_SINGLE_BLOCKS,
 ) -> Row:
-    """A history as a row of blocks; in groups when it is too long, or when `groups` are asked for."""
+    """A history as a row of blocks; in groups when it has more than `most` messages, or when asked for."""
     tokens = [counter.message(message) for message in messages]
     states = states or [""] * len(messages)
-    groups = groups or (GROUPS if len(messages) > MOST_SINGLE_BLOCKS else 0)
+    groups = groups or (min(GROUPS, most // 2) if len(messages) > most else 0)
     legal = legal_cuts(messages) if cuts or groups else []
     edges = group_edges(tokens, states, set(legal), groups) if groups else list(range(len(messages) + 1))
     blocks = [_block(messages, tokens, states[a], a, b) for a, b in pairwise(edges)]
@@ -177,7 +178,7 @@ def rows_of_both(
     old, new = compare(before, after)
     first = make_row(before, states=old, name="before", **settings)
     settings["cuts"] = False  # the cuts of the history that was cut are the ones to look at
-    groups = max(8, round(GROUPS * len(after) / max(1, len(before)))) if first.grouped else 0
+    groups = max(8, round(len(first.blocks) * len(after) / max(1, len(before)))) if first.grouped else 0
     groups = groups if len(after) > groups else 0
     return [first, make_row(after, states=new, name="after", marks=marks, groups=groups, **settings)]
 

@@ -54,11 +54,12 @@ def place(rows: Sequence[Row], width: float, minimum: float, limit: int | None =
     Widening tiny blocks bends the scale a little: the limit is drawn where it falls in the longest row, and
     in another row that is also above it, where it falls there.
     """
-    largest = max((row.tokens for row in rows), default=0)
+    sums = [sum(block.tokens for block in row.blocks) for row in rows]
+    largest = max(sums, default=0)
     drawn = limit if limit and limit <= FAR_LIMIT * max(1, largest) else None
     full = max(largest, drawn or 0, 1)
     edges = [_edges(row, width, minimum, full) for row in rows]
-    longest = max(range(len(rows)), key=lambda index: rows[index].tokens, default=0)
+    longest = max(range(len(rows)), key=lambda index: sums[index], default=0)
     common = _position(drawn, rows[longest], edges[longest], width, full) if drawn and rows else None
     placed = []
     for row, at in zip(rows, edges, strict=True):
