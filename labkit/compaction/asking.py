@@ -24,26 +24,27 @@ NOTHING_NEW = "nothing new to summarise"
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary that may be used, or in `problem` why there is none. `asked`: whether a summariser was
-    called.
-    """
+    """A summary that may be used, or in `problem` why there is none. `asked`: whether one was asked for."""
 
     text: str = ""
     problem: str = ""
     asked: bool = True
 
 
-def ask_summary(old: Sequence[Message], summarise: Summariser, instructions: Instructions) -> Summary:
+def ask_summary(
+    old: Sequence[Message], summarise: Summariser, instructions: Instructions, words_stay: bool = False
+) -> Summary:
     """A summary of `old` (a history's part without its system message), or the reason why there is none.
 
-    An earlier summary at the head of `old` is handed over to be updated. The summariser gets messages made
-    for it alone, so it cannot change the history. Never raises for anything a summariser does, Ctrl-C apart.
+    An earlier summary at the head of `old` is handed over to be updated; `words_stay` when the user's own
+    words stay in the history beside it and need not be handed over. The summariser gets messages made for it
+    alone, so it cannot change the history. Never raises for anything a summariser does, Ctrl-C apart.
     """
     earlier = take_earlier(old)
     if not earlier.messages:
         return Summary(problem=NOTHING_NEW, asked=False)
     problem = ""
-    for request in requests(earlier.messages, instructions, earlier.text):
+    for request in requests(earlier.messages, instructions, earlier.to_hand_over(words_stay)):
         try:
             reply = summarise(request, instructions.max_tokens)
         except Exception as error:
@@ -79,8 +80,7 @@ TOO_LONG = re.compile(
 
 
 def is_too_long(error: Exception) -> bool:
-    """Whether a summariser said that its request was too long: by the code, by the words, or by ValueError.
-    """
+    """Whether a summariser said that its request was too long: by the code, by the words, or by ValueError."""
     if getattr(error, "status_code", None) == 429:
         return False  # "too many tokens per minute" is about the rate, not about the window
     if getattr(error, "code", None) == "context_length_exceeded" or isinstance(error, ValueError):

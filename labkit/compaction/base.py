@@ -8,12 +8,13 @@ that were kept are the same dict objects as before, so a token counter need not 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from labkit.messages import Message
+from labkit.messages import Message, system_length
 from labkit.streaming import Reply
-from labkit.tokens import shared_counter
+from labkit.tokens import estimate_tokens, shared_counter
 
 Summariser = Callable[[list[Message], int], Reply]
 """Called with a request's messages and the most tokens the answer may have; any callable will do."""
@@ -49,6 +50,16 @@ def exact_tokens(messages: Sequence[Message]) -> int:
     return shared_counter().history(messages)
 
 
+def half_of_characters(messages: Sequence[Message]) -> int:
+    """Source system B's estimate: characters / 2."""
+    return estimate_tokens(messages, chars_per_token=2)
+
+
+def quarter_of_characters(messages: Sequence[Message]) -> int:
+    """Source system C's estimate: characters / 4."""
+    return estimate_tokens(messages, chars_per_token=4)
+
+
 def unchanged(
     messages: Sequence[Message],
     tokens: int,
@@ -75,7 +86,86 @@ def commit(
     """
     before, after = measure(messages), measure(shorter)
     if after >= before or exact_tokens(shorter) >= exact_tokens(messages):
-        reason = f"the summary is no smaller than what it replaces ({before} tokens before, {after} after)"
+        reason = (
+            f"the summary is no smaller than what it replaces ({before:,} tokens before, {after:,} after)"
+        )
         return unchanged(messages, before, reason, failed=True, snapshot=snapshot)
-    reason = f"{len(messages)} messages became {len(shorter)}, {before} tokens became {after}"
+    reason = f"{len(messages)} messages became {len(shorter)}, {before:,} tokens became {after:,}"
     return Compaction(shorter, True, reason, before, after, snapshot)
+
+
+# --- the floor --------------------------------------------------------------------------------------------
+
+
+def with_floor(result: Compaction, limit: int, measure: Measure) -> Compaction:
+    """The same outcome; if it is still over the limit, with `over_limit` and a reason that names the floor.
+
+    The floor is what no compaction removes: the system message, the summary, the messages that must be kept.
+    """
+    total = measure(result.messages)
+    over = total - limit
+    if over <= 0 or not result.messages:
+        return result
+    system = measure(result.messages[: system_length(result.messages)])
+    sizes = [measure([message]) for message in result.messages]
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    reason = (
+        f"{result.reason}; the floor is {total:,} tokens ({system:,} of them the system part), {over:,} over "
+        f"the limit of {limit:,}. The largest message is number {largest} "
+        f"({result.messages[largest].get('role')}) with {sizes[largest]:,} tokens, "
+        f"{min(over, sizes[largest]):,} too many"
+    )
+    return replace(result, reason=reason, over_limit=over)
+
+
+# --- one after the other ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Compactors one after the other, each on what the one before it left. Made by `chain`."""
+
+    compactors: tuple[Compactor, ...]
+
+    def __call__(self, messages: list[Message]) -> Compaction:
+        """All steps as one `Compaction`; a step that failed is the last."""
+        steps: list[Compaction] = []
+        current = list(messages)
+        for compactor in self.compactors:
+            steps.append(compactor(current))
+            current = list(steps[-1].messages)
+            if steps[-1].failed:
+                break
+        telling = [step for step in steps if step.changed or step.failed or step.over_limit] or steps
+        return Compaction(
+            messages=current,
+            changed=any(step.changed for step in steps),
+            reason="; then ".join(step.reason for step in telling) or "no compactor in the chain",
+            tokens_before=self.measure(messages),
+            tokens_after=self.measure(current),
+            snapshot=next((step.snapshot for step in reversed(steps) if step.snapshot), None),
+            failed=any(step.failed for step in steps),
+            over_limit=max((step.over_limit for step in steps), default=0),
+        )
+
+    def now(self, messages: list[Message], focus: str = "") -> Compaction:
+        """Compact at once, with every compactor of the chain that knows how to: the chat's `/compact`."""
+        ready = (getattr(compactor, "now", None) for compactor in self.compactors)
+        at_once = [partial(now, focus=focus) for now in ready if now]
+        return replace(self, compactors=tuple(at_once))(messages)
+
+    def measure(self, messages: Sequence[Message]) -> int:
+        """The first compactor's measure, so that the figures before and after are in one unit."""
+        measure: Measure = (
+            getattr(self.compactors[0], "measure", exact_tokens) if self.compactors else exact_tokens
+        )
+        return measure(messages)
+
+
+def chain(*compactors: Compactor) -> Chain:
+    """Several compactors as one: each works on what the one before it left, and a failure ends it.
+
+    Put the cheap ones first: with `chain(ToolStubs(), SafeCutCompactor())` a summary is only asked for when
+    stubs were not enough. The token figures are in the first one's measure.
+    """
+    return Chain(compactors)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from labkit.messages import Message, assistant, user
+from labkit.messages import Message, assistant, text_of, user
 
 COUNT_HEADING = "[Context summary - earlier conversation]"
 SAFE_CUT_HEADING = "[Earlier in this task]"
@@ -21,6 +21,7 @@ HEADING = re.compile(
     r"|\[Context has been compressed\. Memory: [^\n]*\])[ \n]*"
 )
 ACKNOWLEDGEMENT = "Understood. I have the summary of what came before and go on from there."
+LEDGER_HEADING = "[Files and commands so far, from the tool calls themselves]"
 WORDS_HEADING = "[The user's own words, from the messages summarised above]"
 CUT_WORDS = "\n[... older words left out here ...]\n"
 
@@ -29,12 +30,19 @@ CUT_WORDS = "\n[... older words left out here ...]\n"
 class Earlier:
     """A part of a history, apart: what an earlier compaction left at its head, and the messages after that.
 
-    `text` is the earlier summary, `words` the user's own words that stood under it; both empty without one.
+    `text` is the earlier summary, `ledger` the list of files under it, `words` the user's own words under
+    that.
     """
 
     text: str = ""
+    ledger: str = ""
     words: str = ""
     messages: list[Message] = field(default_factory=list)
+
+    def to_hand_over(self, words_stay: bool = False) -> str:
+        """What the next summariser gets to update: all of it, except what stays in the history word for word."""
+        parts = [self.text, self.ledger] if not words_stay else [self.text]
+        return with_words("\n\n".join(part for part in parts if part), "" if words_stay else self.words)
 
 
 def take_earlier(old: Sequence[Message]) -> Earlier:
@@ -46,9 +54,10 @@ def take_earlier(old: Sequence[Message]) -> Earlier:
     heading = HEADING.match(content) if isinstance(content, str) else None
     if not isinstance(content, str) or not heading:
         return Earlier(messages=list(old))
-    text, _, words = content[heading.end() :].partition(WORDS_HEADING)
+    body, _, words = content[heading.end() :].partition(WORDS_HEADING)
+    text, _, ledger = body.partition(LEDGER_HEADING)
     answered = len(old) > 1 and old[1] == assistant(ACKNOWLEDGEMENT)
-    return Earlier(text.strip(), words.strip("\n"), list(old[2 if answered else 1 :]))
+    return Earlier(text.strip(), ledger.strip(), words.strip("\n"), list(old[2 if answered else 1 :]))
 
 
 def summary_pair(heading: str, summary: str, recent: Sequence[Message]) -> list[Message]:
@@ -62,10 +71,25 @@ def summary_pair(heading: str, summary: str, recent: Sequence[Message]) -> list[
     return pair
 
 
-def with_words(summary: str, words: str) -> str:
-    """The summary, and under a fixed line the user's own words, word for word."""
-    summary = summary.replace(WORDS_HEADING, "").strip()
-    return f"{summary}\n\n{WORDS_HEADING}\n{words}" if words else summary
+def with_words(summary: str, words: str, ledger: str = "") -> str:
+    """The summary, and under fixed lines the ledger of files and the user's own words, where there are any."""
+    parts = [summary.replace(WORDS_HEADING, "").replace(LEDGER_HEADING, "").strip()]
+    parts += [f"{LEDGER_HEADING}\n{ledger}"] if ledger else []
+    parts += [f"{WORDS_HEADING}\n{words}"] if words else []
+    return "\n\n".join(parts)
+
+
+def user_words(earlier: Earlier, most: int) -> str:
+    """The user's own words, word for word: those carried over, then each newer user message.
+
+    One long message keeps its head and its tail; so does the whole, at `most` characters: the first request
+    and the newest ones stay.
+    """
+    words = [earlier.words] if earlier.words else []
+    for message in earlier.messages:
+        text = text_of(message.get("content")).strip() if message.get("role") == "user" else ""
+        words += [f"- {cut_middle(text, most // 2, CUT_WORDS)}"] if text else []
+    return cut_middle("\n".join(words), most, CUT_WORDS)
 
 
 def cut_middle(text: str, most: int, marker: str) -> str:

@@ -64,7 +64,7 @@ COUNT_SECTIONS = Instructions(
 SAFE_CUT_SECTIONS = Instructions(
     system=(
         "You are the compressor of a coding agent. From a part of its history you keep the facts, the "
-        "You are the compressor of a coding agent. From a part of its history you keep the facts, the "
+        "decisions and the state of the files. You write at most 200 words and never go on with the talk."
     ),
     sections=(
         ("Facts", "what was asked, with every constraint, and what was found out"),

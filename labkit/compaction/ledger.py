@@ -1,0 +1,120 @@
+"""Beyond the sources: a compactor that keeps, by rule and not by a model's grace, what must not be lost.
+
+The system message, the user's own words, and a ledger of files and commands taken from the tool calls
+themselves. A model writes only the rest. Everything is counted exactly and fits into a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from labkit.compaction.asking import NOTHING_NEW, ask_summary, with_focus
+from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged, with_floor
+from labkit.compaction.earlier import SAFE_CUT_HEADING, cut_middle, take_earlier, user_words, with_words
+from labkit.compaction.extractive import extractive_summary
+from labkit.compaction.safe_cut import choose_cut
+from labkit.compaction.summary import Instructions, sendable, summary_request
+from labkit.compaction.transcript import clip, read_assignment, read_history
+from labkit.messages import Message, system_length, user
+
+LEDGER_SECTIONS = Instructions(
+    system=(
+        "You keep the state of a coding agent's task when its history grows too long. The user's own words "
+        "and a list of files and commands are kept elsewhere; you write down the rest, and nothing else."
+    ),
+    sections=(
+        ("Facts", "what was found out, with names, numbers and dates"),
+        ("Decisions", "what was decided, and why"),
+        ("Progress and next step", "what is done, what is not, and the next step"),
+    ),
+    max_tokens=1000,
+    length="as short as it can be, and never more than 400 words",
+)
+LEAST_SUMMARY = 64
+"""Tokens that a summary is given, however small the budget."""
+LEAST_WORDS = 400
+"""Characters that the user's own words are given, however small the budget."""
+
+
+@dataclass(frozen=True)
+class LedgerCompactor:
+    """Above `limit` tokens: system part, summary with ledger and the user's words, and the newest messages.
+
+    `budget` is what all but the system part should have after a compaction (half the limit, if not given):
+    the distance to the limit decides how often the prefix changes. All figures are exact. Call it before each
+    request.
+    """
+
+    limit: int
+    budget: int | None = None
+    keep_recent: int = 2
+    summarise: Summariser = extractive_summary
+    strict: bool = True
+    focus: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "budget", "keep_recent"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: it cannot be negative")
+
+    def __call__(self, messages: list[Message]) -> Compaction:
+        """The history as it is when it is small enough, else the compacted one."""
+        tokens = exact_tokens(messages)
+        if tokens <= self.limit:
+            return unchanged(messages, tokens, f"{tokens:,} tokens: within the limit of {self.limit:,}")
+        return self._fold(messages)
+
+    def now(self, messages: list[Message], focus: str = "") -> Compaction:
+        """Compact at once, however small the history is: the chat's `/compact [focus]`."""
+        return replace(self, focus=focus or self.focus)._fold(messages)
+
+    def measure(self, messages: Sequence[Message]) -> int:
+        """This compactor's token figures: exact."""
+        return exact_tokens(messages)
+
+    def _fold(self, messages: list[Message]) -> Compaction:
+        start = system_length(messages)
+        cut = choose_cut(messages, self.keep_recent) or start
+        system, old, recent = messages[:start], messages[start:cut], messages[cut:]
+        earlier = take_earlier(old)
+        budget = self.limit // 2 if self.budget is None else self.budget
+        room = max(0, budget - exact_tokens(recent))
+        words = user_words(earlier, max(LEAST_WORDS, room))  # room / 2 in tokens, or less
+        ledger = ledger_of(earlier.ledger, earlier.messages, max(LEAST_WORDS, room // 2))
+
+        def framed(summary: str) -> list[Message]:
+            return [*system, user(f"{SAFE_CUT_HEADING} {with_words(summary, words, ledger)}"), *recent]
+
+        tokens, least = exact_tokens(messages), exact_tokens(framed(""))
+        if not earlier.messages or least >= tokens:
+            reason = f"{NOTHING_NEW}: nothing can be gained before the {len(recent)} newest messages"
+            return self._judged(unchanged(messages, tokens, reason))
+        left = budget - (least - exact_tokens(system))
+        most = max(LEAST_SUMMARY, min(LEDGER_SECTIONS.max_tokens, left))
+        instructions = replace(with_focus(LEDGER_SECTIONS, self.focus), max_tokens=most)
+        summary = ask_summary(old, self.summarise, instructions, words_stay=True)
+        if summary.problem:
+            return unchanged(messages, tokens, summary.problem, failed=True)
+        result = commit(messages, framed(summary.text))
+        return result if result.failed else self._judged(result)
+
+    def _judged(self, result: Compaction) -> Compaction:
+        return with_floor(result, self.limit, exact_tokens) if self.strict else result
+
+
+def ledger_of(earlier: str, messages: Sequence[Message], most: int) -> str:
+    """The ledger carried on: a line for each file changed, file read and command run, the newest of each
+    last.
+
+    At most `most` characters; where it does not fit, the middle goes.
+    """
+    rendered = summary_request(messages, LEDGER_SECTIONS)
+    happened = read_history(read_assignment(rendered).history)
+    lines = {line.partition(": ")[0]: line for line in earlier.splitlines()}
+    for label, entries in (("changed", happened.changed), ("read", happened.read), ("ran", happened.ran)):
+        for key, gist in entries.items():
+            head = f"- {label} {clip(key, 120)}"
+            lines.pop(head, None)
+            lines[head] = f"{head}: {gist}" if gist and label != "read" else head
+    return cut_middle(sendable("\n".join(lines.values())), most, "\n- ...\n")
