@@ -52,9 +52,9 @@ def _results_in_order(
     messages: Sequence[Message], answers: list[tuple[int | None, str]]
 ) -> Iterator[Message]:
     """The results as they arrived, then one for each call (by its id) that has none."""
-    for found, call_id in sorted((found, call_id) for found, call_id in answers if found is not None):
-        content = _sound_content(messages[found].get("content"))
-        yield _changed(messages[found], tool_call_id=call_id, content=content)
+    for index, call_id in sorted((found, call_id) for found, call_id in answers if found is not None):
+        content = _sound_content(messages[index].get("content"))
+        yield _changed(messages[index], tool_call_id=call_id, content=content)
     for found, call_id in answers:
         if found is None:
             yield {"role": "tool", "tool_call_id": call_id, "content": INTERRUPTED}
