@@ -74,7 +74,9 @@ def read_settings() -> dict[str, str]:
     found: dict[str, str | None] = {}
     for folder in (find_workspace(), Path.cwd()):
         found.update(dotenv_values(folder / ".env", encoding="utf-8-sig"))
-    found.update({name: os.environ[name] for name in (MODEL, KEY, OWN_KEY, URL, OWN_URL) if os.environ.get(name)})
+    found.update(
+        {name: os.environ[name] for name in (MODEL, KEY, OWN_KEY, URL, OWN_URL) if os.environ.get(name)}
+    )
     return {name: value.strip() for name, value in found.items() if value and value.strip()}
 
 

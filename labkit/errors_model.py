@@ -28,9 +28,13 @@ def explain_model_error(error: Exception) -> ModelError:
     if status == 429:
         wait = _retry_after(error)
         when = f"Wait {wait} seconds, then try again." if wait else "Wait a little, then try again."
-        return ModelError(f"The service asks for patience: too many requests, or no credit left ({_said(error)}).", when)
+        return ModelError(
+            f"The service asks for patience: too many requests, or no credit left ({_said(error)}).", when
+        )
     if name == "APITimeoutError":
-        return ModelError("The service took too long to answer.", f"Try again, or check OPENAI_BASE_URL. {OFFLINE}")
+        return ModelError(
+            "The service took too long to answer.", f"Try again, or check OPENAI_BASE_URL. {OFFLINE}"
+        )
     if name == "APIConnectionError":
         return ModelError(
             f"The service cannot be reached ({_cause(error)}).",
@@ -42,8 +46,12 @@ def explain_model_error(error: Exception) -> ModelError:
             "Compact the history before the request, or choose a model with a larger window.",
         )
     if isinstance(status, int) and status >= 500:
-        return ModelError(f"The service failed ({status}: {_said(error)}).", "Nothing is wrong at your end: try again.")
-    return ModelError(f"The service refused the request ({_said(error)}).", "The text in brackets is its own.")
+        return ModelError(
+            f"The service failed ({status}: {_said(error)}).", "Nothing is wrong at your end: try again."
+        )
+    return ModelError(
+        f"The service refused the request ({_said(error)}).", "The text in brackets is its own."
+    )
 
 
 def _said(error: Exception) -> str:

@@ -96,7 +96,9 @@ def with_ids(calls: Iterable[Call], messages: Sequence[Message]) -> list[Message
         ids = [str(each.get("id")) for each in calls_of(message)]
         numbers += [int(found[1]) for found in map(re.compile(r"call_(\d{1,9})").fullmatch, ids) if found]
     first = max(numbers) + 1
-    return [tool_call(f"call_{first + place:04d}", each.name, each.arguments) for place, each in enumerate(calls)]
+    return [
+        tool_call(f"call_{first + place:04d}", each.name, each.arguments) for place, each in enumerate(calls)
+    ]
 
 
 def tool_names(body: Mapping[str, Any]) -> list[str]:

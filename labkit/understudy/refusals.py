@@ -56,7 +56,9 @@ def check_body(body: Any) -> None:
         raise _missing("messages")
     messages = body["messages"]
     if not isinstance(messages, list):
-        text = f"Invalid type for 'messages': expected an array of objects, but got {_named(messages)} instead."
+        text = (
+            f"Invalid type for 'messages': expected an array of objects, but got {_named(messages)} instead."
+        )
         raise Refusal(400, text, param="messages", code="invalid_type")
     found = problems(messages)
     if found:
@@ -75,7 +77,9 @@ def _check_tools(body: dict[str, Any]) -> None:
     tools = body.get("tools")
     if tools is None:
         if body.get("tool_choice") is not None:
-            text = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
+            text = (
+                "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
+            )
             raise Refusal(400, text, param="tool_choice")
         return
     if not isinstance(tools, list) or not tools:
@@ -89,7 +93,9 @@ def _check_tools(body: dict[str, Any]) -> None:
 
 
 def _missing(what: str) -> Refusal:
-    return Refusal(400, f"Missing required parameter: '{what}'.", param=what, code="missing_required_parameter")
+    return Refusal(
+        400, f"Missing required parameter: '{what}'.", param=what, code="missing_required_parameter"
+    )
 
 
 def _named(value: Any) -> str:
@@ -106,7 +112,9 @@ def history_refusal(messages: Sequence[Message], problem: Problem) -> Refusal:
         case "result-without-call" | "repeated-result":
             return Refusal(400, NO_CALL, param=f"messages.[{index}].role")
         case "misplaced-result":
-            return Refusal(400, NO_RESULT + str(messages[index].get("tool_call_id")), param=f"messages.[{index}].role")
+            return Refusal(
+                400, NO_RESULT + str(messages[index].get("tool_call_id")), param=f"messages.[{index}].role"
+            )
         case "missing-result":
             ids, after = _unanswered(messages, index)
             return Refusal(400, NO_RESULT + ", ".join(ids), param=f"messages.[{after}].role")
@@ -129,7 +137,9 @@ def _unanswered(messages: Sequence[Message], index: int) -> tuple[list[str], int
     while after < len(messages) and messages[after].get("role") == "tool":
         answered.add(messages[after].get("tool_call_id"))
         after += 1
-    return [str(call.get("id")) for call in calls_of(messages[index]) if call.get("id") not in answered], after
+    return [
+        str(call.get("id")) for call in calls_of(messages[index]) if call.get("id") not in answered
+    ], after
 
 
 def check_size(model: str, in_messages: int, in_tools: int, max_tokens: int | None) -> None:

@@ -71,7 +71,9 @@ def make_app(service: Service, faults: FaultSwitch) -> Starlette:
         Route("/", about),
         Route("/v1", about),
     ]
-    return Starlette(routes=routes, exception_handlers={Refusal: _refused, 404: _no_such_page, 405: _no_such_page})
+    return Starlette(
+        routes=routes, exception_handlers={Refusal: _refused, 404: _no_such_page, 405: _no_such_page}
+    )
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -138,7 +140,9 @@ def listening_socket(port: int = 0) -> socket.socket:
     """A socket on 127.0.0.1; port 0 takes a free one. Raises OSError when the port is taken."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows: SO_REUSEADDR would let two servers share a port
+        if not hasattr(
+            socket, "SO_EXCLUSIVEADDRUSE"
+        ):  # Windows: SO_REUSEADDR would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
         listener.listen(128)  # from here on clients wait in line, so an address that is printed can be used
@@ -173,7 +177,9 @@ class Server:
         listener = listening_socket(port)
         self.port: int = listener.getsockname()[1]
         self._server = _uvicorn_server(make_app(Service(), self.faults))
-        self._thread = threading.Thread(target=self._run, args=(listener,), name="labkit-understudy", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, args=(listener,), name="labkit-understudy", daemon=True
+        )
         self._thread.start()
         self._wait_until_it_answers()
 

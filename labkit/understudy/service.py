@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from labkit.tokens import TokenCounter
-from labkit.understudy.draft import Draft, call, draft_tokens, fit, stop_at, tool_names, with_ids
+from labkit.understudy.draft import Call, Draft, call, draft_tokens, fit, stop_at, tool_names, with_ids
 from labkit.understudy.faults import Fault
 from labkit.understudy.models import MODELS
 from labkit.understudy.planner import plan
@@ -91,13 +91,15 @@ def spoil(draft: Draft, body: dict[str, Any], fault: Fault | None) -> Draft:
     if kind == "refusal":
         return Draft(refusal="I'm sorry, but I can't help with that.")
     if kind == "bad-arguments" and draft.calls:
-        return replace(draft, calls=tuple(replace(each, arguments=each.arguments[:-2]) for each in draft.calls))
+        return replace(
+            draft, calls=tuple(replace(each, arguments=each.arguments[:-2]) for each in draft.calls)
+        )
     if kind == "endless" and tool_names(body):
         return replace(draft, calls=(endless_call(body),))
     return draft
 
 
-def endless_call(body: dict[str, Any]) -> Any:
+def endless_call(body: dict[str, Any]) -> Call:
     """One more call of the first tool, or of list_files where it is offered."""
     names = tool_names(body)
     return call("list_files", path=".") if "list_files" in names else call(names[0])

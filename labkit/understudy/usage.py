@@ -87,7 +87,9 @@ class PrefixLedger:
 
 
 def _digest(before: bytes, value: Any) -> bytes:
-    return hashlib.blake2b(before + json.dumps(value, sort_keys=True).encode("ascii"), digest_size=16).digest()
+    return hashlib.blake2b(
+        before + json.dumps(value, sort_keys=True).encode("ascii"), digest_size=16
+    ).digest()
 
 
 def usage_object(prompt: PromptUsage, completion: int) -> dict[str, Any]:

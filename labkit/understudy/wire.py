@@ -89,7 +89,11 @@ def chunks(answer: Answer, include_usage: bool) -> Iterator[dict[str, Any]]:
 
 def deltas(answer: Answer) -> Iterator[dict[str, Any]]:
     """Role first, then the text word by word, then the calls; the arguments of parallel calls come woven together."""
-    yield {"role": "assistant", "content": None if answer.calls and not answer.draft.text else "", "refusal": None}
+    yield {
+        "role": "assistant",
+        "content": None if answer.calls and not answer.draft.text else "",
+        "refusal": None,
+    }
     for piece in words(answer.draft.text):
         yield {"content": piece}
     for piece in words(answer.draft.refusal or ""):

@@ -1,0 +1,251 @@
+"""Questions and remarks: answered from what the request shows, from the snapshot, or not at all."""
+
+from __future__ import annotations
+
+import re
+
+from labkit.understudy.draft import Draft
+from labkit.understudy.hands import argument, tidy
+from labkit.understudy.marks import hide
+from labkit.understudy.memory import asks_for_work
+from labkit.understudy.models import WHAT_IT_IS, WHAT_IT_IS_ZH
+from labkit.understudy.reader import Passage, look_up, passages_of, telling_words, terms
+from labkit.understudy.requests import QUESTION, Step
+from labkit.understudy.work import Work, named, need_texts, text_of_file
+
+WHO = re.compile(
+    r"\b(who|what) are you\b|\bare you (a|an|the|really|human|real)\b|language model|你是谁|你是什么|你是(不是)?.{0,8}(模型|人)|你叫什么",
+    re.I,
+)
+GREETING = re.compile(
+    r"^\W*(hi|hello|hey|good (morning|afternoon|evening)|你好|您好|早上好|晚上好)\b.{0,20}$", re.I
+)
+THANKS = re.compile(
+    r"^\W*(thanks?|thank you|great|well done|perfect|ok(ay)?|谢谢|多谢|好的|很好)\b.{0,30}$", re.I
+)
+GOAL = re.compile(r"\b(goal|aim|objective)\b|\bthe task\b|目标|任务是|目的", re.I)
+FIRST = re.compile(r"\bfirst\b|\boriginally\b|\bat the (start|beginning)\b|最初|一开始|最先|最早|第一", re.I)
+FILES_READ = re.compile(r"\bfiles?\b.*\bread\b|读(过|了)?(哪|什么).*文件|文件.*读过", re.I)
+PERSONAL = re.compile(r"\b(my|i|me|mine|our|we)\b|我", re.I)
+IGNORANCE = ("I do not know", "我不知道")
+MOST_LOOKS = 5
+"""How many times the snapshot is looked into for one question."""
+
+
+def tell(step: Step, work: Work) -> None:
+    """Something the user says that asks for nothing."""
+    text = step.clause
+    if WHO.search(text):
+        work.say(WHAT_IT_IS, WHAT_IT_IS_ZH)
+    elif GREETING.match(text):
+        work.say(
+            f"Hello. {WHAT_IT_IS} Ask me to list, read, search, count, summarise, write or run something.",
+            f"你好。{WHAT_IT_IS_ZH}可以让我列出、读取、搜索、统计、概括、写入文件，或者运行命令。",
+        )
+    elif THANKS.match(text):
+        work.say("You are welcome.", "不客气。")
+    else:
+        work.say(f"Noted: {text.rstrip()}", f"记下了：{text.rstrip()}")
+
+
+def ask(step: Step, work: Work) -> Draft | None:
+    """A question. What the request does not show is looked for where it may still be found, then given up."""
+    question = step.clause
+    if WHO.search(question):
+        work.say(WHAT_IT_IS, WHAT_IT_IS_ZH)
+        return None
+    if about_the_work(question, work):
+        return None
+    first = about_files(step, work)
+    if first is not False:
+        return None if first is True else first
+    found = look_up_in_order(question, work)
+    if found:
+        report(found, work)
+        return None
+    wanted = search_snapshot(question, work) or read_again(question, work)
+    if wanted is None and not work.said:
+        give_up(work)
+    return wanted
+
+
+def give_up(work: Work) -> None:
+    gone = bool(work.view.memory.texts) or any(done.lost for done in work.view.all_calls)
+    work.say(
+        "I do not know: nothing in what I was sent says so."
+        + (" It may have stood in a part of the history that has been compacted away." if gone else ""),
+        "我不知道：收到的内容里没有提到。" + ("也许它在已被压缩掉的那部分历史里。" if gone else ""),
+    )
+
+
+def report(found: Passage, work: Work) -> None:
+    """An answer with its source: the user, the summary, a file, or the understudy itself."""
+    english = {
+        "user": "You said",
+        "summary": "The summary of our earlier conversation says",
+        "assistant": "I said earlier",
+    }
+    chinese = {"user": "你说过", "summary": "先前对话的摘要说", "assistant": "我先前说过"}
+    source = f"`{found.source}`"
+    work.say(
+        f"{english.get(found.source, source + ' says')}: {found.text}",
+        f"{chinese.get(found.source, source + ' 里说')}：{found.text}",
+    )
+
+
+# --- from the context -------------------------------------------------------------------------------------
+
+
+def about_the_work(question: str, work: Work) -> bool:
+    """Questions about the conversation itself: the goal, the first request, the files read. True when answered."""
+    view = work.view
+    asked = [*view.memory.requests, *view.spoken("user")]
+    if FILES_READ.search(question):
+        read = [done.path for done in view.all_calls if done.skill == "read" and not done.failed]
+        told = [mark.text for line in view.memory.lines for mark in hide(line)[1] if mark.is_path]
+        paths = list(
+            dict.fromkeys([*(path for path in told if view.memory.tells_of(r"\bread|读", path)), *read])
+        )
+        if paths:
+            work.say(f"I know of these: {named(paths)}.", f"我知道的有：{named(paths, ' 和 ')}。")
+        return bool(paths)
+    if GOAL.search(question) and PERSONAL.search(question):
+        stated = [
+            text
+            for text in asked
+            if GOAL.search(text) or re.search(r"\b(want|need|plan) to\b|想要|打算", text)
+        ]
+        if stated:
+            work.say(f"You said: {stated[0]}", f"你说过：{stated[0]}")
+        elif asked:
+            work.say(
+                f"I see no goal in what I was sent. The earliest thing you say there is: {asked[0]}",
+                f"收到的内容里没有写目标。其中你最早说的是：{asked[0]}",
+            )
+        return bool(stated or asked)
+    if FIRST.search(question) and re.search(r"\b(ask|said|say|want|request)|说|问|要", question) and asked:
+        work.say(f"The earliest thing I see from you is: {asked[0]}", f"我能看到的、你最早说的是：{asked[0]}")
+        return True
+    return False
+
+
+def about_files(step: Step, work: Work) -> Draft | bool:
+    """A question that names files is answered from them: as read, as summarised, or read now. True when answered."""
+    view = work.view
+    for path in step.paths:
+        text = text_of_file(view, path)
+        told = [Passage("summary", line) for line in view.memory.lines_about(path)]
+        found = look_up(
+            step.clause.replace(path, ""), list(passages_of(path, text)) if text is not None else told
+        )
+        if found:
+            report(found, work)
+            return True
+        if text is None and path not in work.failures:
+            wanted = need_texts(work, [path])
+            if wanted:
+                return wanted
+    return False
+
+
+def look_up_in_order(question: str, work: Work) -> Passage | None:
+    """What the user said and what summaries tell first, then files and results, then what the understudy said."""
+    view = work.view
+    user = [
+        each for text in view.spoken("user") for each in passages_of("user", text) if is_statement(each.text)
+    ]
+    user += [
+        each
+        for each in passages_of("user", view.task)
+        if is_statement(each.text) and each.text not in question
+    ]
+    summary = [Passage("summary", line) for line in view.memory.lines]
+    files = [each for path, text in visible_files(work).items() for each in passages_of(path, text)]
+    results = [
+        each
+        for done in view.all_calls
+        if done.useful and done.skill not in ("read", "write", "edit", "list")
+        for each in passages_of(done.name, done.result or "")
+    ]
+    own = [
+        each
+        for text in view.answers
+        if not text.startswith(IGNORANCE)
+        for each in passages_of("assistant", text)
+    ]
+    groups = [[*user, *summary], [*files, *results], own]
+    for group in groups:
+        found = look_up(question, group)
+        if found and (
+            group is not groups[1] or not PERSONAL.search(question) or shared_terms(question, found) > 1
+        ):
+            return found
+    return None
+
+
+def is_statement(text: str) -> bool:
+    return not QUESTION.search(text) and not asks_for_work(text)
+
+
+def shared_terms(question: str, found: Passage) -> int:
+    return len(set(terms(question)) & set(terms(found.text)))
+
+
+def visible_files(work: Work) -> dict[str, str]:
+    """The files whose text the request shows."""
+    paths = dict.fromkeys(done.path for done in work.view.all_calls if done.skill in ("read", "write"))
+    texts = {path: text_of_file(work.view, path) for path in paths}
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+# --- from the snapshot, from files read before ------------------------------------------------------------
+
+
+def search_snapshot(question: str, work: Work) -> Draft | None:
+    """Look for a lost detail in the snapshot of the old history: search for telling words, then read."""
+    view, path = work.view, work.view.memory.snapshot
+    if not path:
+        return None
+    looks = [done for done in [*view.made("search"), *view.made("read")] if done.path == tidy(path)]
+    shown = [each for done in looks if done.useful for each in passages_of(path, unescape(done.result or ""))]
+    found = look_up(question, [each for each in shown if is_statement(each.text)])
+    if found:
+        report(Passage(path, re.sub(r"^.*?\"content\": \"", "", found.text)), work)
+        return None
+    tried = [argument(done.arguments, "pattern") for done in looks]
+    words = [word for word in telling_words(question) if word not in tried]
+    calls = []
+    if view.hands.can("search") and words and len(looks) < 3:
+        calls = [view.hands.call("search", pattern=words[0], path=path)]
+    elif view.hands.can("read") and not view.made("read", path) and len(looks) < MOST_LOOKS:
+        calls = [view.hands.call("read", path=path)]
+    if not calls:
+        return None
+    return work.want(
+        f"That is not in what I still have; I look into the snapshot `{path}`.",
+        f"现有内容里没有；我去快照 `{path}` 里找。",
+        calls,
+    )
+
+
+def unescape(text: str) -> str:
+    """Lines of JSON as readable text."""
+    return text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def read_again(question: str, work: Work) -> Draft | None:
+    """Files whose text has been lost are read again when a question may be about them; at most two."""
+    view = work.view
+    if work.said or (PERSONAL.search(question) and not view.memory.snapshot):
+        return None
+    lost = [done.path for done in view.all_calls if done.skill == "read" and done.lost]
+    told = [mark.text for line in view.memory.lines for mark in hide(line)[1] if mark.is_path]
+    lost += [path for path in told if view.memory.tells_of(r"\bread|读|files?|文件", path)]
+    fresh = {done.path for done in view.made("read")}
+    paths = [path for path in dict.fromkeys(map(tidy, lost)) if path not in fresh]
+    paths = [
+        path for path in paths if text_of_file(view, path) is None and path != tidy(view.memory.snapshot)
+    ]
+    hints = {path: set(terms(" ".join([path, *view.memory.lines_about(path)]))) for path in paths}
+    paths.sort(key=lambda path: -len(hints[path] & set(terms(question))))
+    return need_texts(work, paths[:2]) if view.hands.can("read") else None
