@@ -140,7 +140,8 @@ def kept_requests(asked: list[str], many: int) -> list[str]:
 
 
 def earlier_items(summary: str, kinds: list[str]) -> Items:
-    """The lines of an earlier summary by kind. What stands under no title of ours goes to the first section."""
+    """The lines of an earlier summary by kind. What stands under no title of ours goes to the first section.
+    """
     found: Items = {}
     kind = kinds[0]
     for line in summary.splitlines():
@@ -154,7 +155,8 @@ def earlier_items(summary: str, kinds: list[str]) -> Items:
 
 
 def merged(earlier: list[str], new: list[str], characters: int, many: int) -> list[str]:
-    """Old lines, then new ones; of two about the same path only the newer. Talk is thinned, paths never are."""
+    """Old lines, then new ones; of two about the same path only the newer. Talk is thinned, paths never are.
+    """
     # what was open then may be done now: if it is not, it is among the new lines
     still_true = [line for line in earlier if head_of(line) not in heads("open")]
     lines: dict[str, str] = {}

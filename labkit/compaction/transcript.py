@@ -37,7 +37,8 @@ class Happened:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A request for a summary, taken apart: the titles asked for, the history as text, the earlier summary."""
+    """A request for a summary, taken apart: the titles asked for, the history as text, the earlier summary.
+    """
 
     titles: list[str]
     history: str
@@ -50,7 +51,8 @@ class Assignment:
 
 
 def read_assignment(messages: Sequence[Message]) -> Assignment:
-    """Take a request for a summary apart. Without our fences, all that the user messages say is the history."""
+    """Take a request for a summary apart. Without our fences, all that the user messages say is the history.
+    """
     said = [text_of(message.get("content")) for message in messages if message.get("role") == "user"]
     text = "\n\n".join(said)
     fences = {match.group(1).partition("-")[0]: match.group(2) for match in FENCE.finditer(text)}
@@ -102,7 +104,8 @@ def note_call(happened: Happened, name: str, arguments: str, result: str) -> Non
 
 
 def argument(arguments: str, names: str) -> str:
-    """The first of these arguments that a call has, as text; found also in JSON that was cut in the middle."""
+    """The first of these arguments that a call has, as text; found also in JSON that was cut in the middle.
+    """
     found = re.search(FIELD.format(names=names), arguments)
     if not found:
         return ""
