@@ -83,6 +83,36 @@ def run(labs: tuple[str, ...], form: str | None) -> None:
 
 
 @cli.command()
+@click.argument("recording", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--policy", "names", multiple=True, help="off, count, safe-cut or two-tier; all, if you name none."
+)
+@click.option("--limit", type=click.IntRange(1), help="In place of the policies' own limits, in tokens.")
+@click.option("--requests", is_flag=True, help="Also show every request.")
+@click.option("--chart", type=click.Path(path_type=Path), help="Save the chart (.svg, .png or .pdf).")
+def replay(
+    recording: Path, names: tuple[str, ...], limit: int | None, requests: bool, chart: Path | None
+) -> None:
+    """What a recorded history would have cost under each policy.
+
+    RECORDING is a snapshot: a file with one message a line. No model is asked.
+    """
+    from labkit.replay_command import replay_policies
+
+    traces, picture = replay_policies(recording, names, limit)
+    for name, trace in traces.items() if requests else ():
+        click.echo(f"{name}\n{trace}\n")
+    click.echo(str(picture))
+    if chart:
+        from labkit.charts import save
+
+        try:
+            click.echo(f"Saved: {save(picture, chart)}")
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--chart") from error
+
+
+@cli.command()
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
 )

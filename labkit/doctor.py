@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from labkit.errors import LabkitError
@@ -91,12 +92,15 @@ def check_packages(needed: list[str] | None = None) -> Finding:
             found = "nothing"
         if found == "nothing" or not requirement.specifier.contains(found, prereleases=True):
             text = f"labkit needs {requirement.name} {requirement.specifier}, and {found} is installed"
-            return Finding(
-                "Packages",
-                text,
-                f'{sys.executable} -m pip install "{requirement.name}{requirement.specifier}"',
-            )
+            return Finding("Packages", text, _install(f'"{requirement.name}{requirement.specifier}"'))
     return Finding("Packages", f"labkit {version(DISTRIBUTION)} has what it needs")
+
+
+def _install(what: str, has_pip: bool = find_spec("pip") is not None) -> str:
+    """The command that installs into this environment; one that uv made has no pip."""
+    if has_pip:
+        return f"{sys.executable} -m pip install {what}"
+    return f"uv pip install --python {sys.executable} {what.replace('--force-reinstall', '--reinstall')}"
 
 
 def check_kernel() -> Finding:
@@ -127,7 +131,7 @@ def check_widgets(folders: list[str] | None = None) -> Finding:
     from jupyter_core.paths import jupyter_path
 
     lab = version("jupyterlab")
-    fix = f"{sys.executable} -m pip install --force-reinstall jupyterlab_widgets"
+    fix = _install("--force-reinstall jupyterlab_widgets")
     for folder in jupyter_path("labextensions") if folders is None else folders:
         file = Path(folder) / "@jupyter-widgets" / "jupyterlab-manager" / "package.json"
         if file.is_file():

@@ -1,0 +1,63 @@
+"""The source systems' policies by name, as hooks for `Agent` and for `replay`.
+
+>>> sorted(policy_hooks("count"))
+['after_turn']
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict
+
+from labkit.compaction import (
+    Compactor,
+    CountCompactor,
+    FullCompactor,
+    SafeCutCompactor,
+    Summariser,
+    ToolStubs,
+    extractive_summary,
+    two_tiers,
+)
+from labkit.errors import SetupError
+
+POLICIES = {
+    "off": "no compaction",
+    "count": "by number of messages, after each turn (lab 3)",
+    "safe-cut": "by tokens, before each request (lab 4)",
+    "two-tier": "stubs for old tool results, and all at once when that is not enough (lab 5)",
+}
+"""Every policy's name, and what it does."""
+
+
+class Hooks(TypedDict, total=False):
+    """The hooks that `Agent` and `replay` take, those that a policy uses."""
+
+    before_request: Compactor
+    after_tools: Compactor
+    after_input: Compactor
+    after_turn: Compactor
+
+
+def policy_hooks(
+    name: str,
+    limit: int | None = None,
+    folder: str | Path = ".memory",
+    summarise: Summariser = extractive_summary,
+) -> Hooks:
+    """The hooks of a policy: `Agent(..., **policy_hooks("safe-cut"))`.
+
+    `limit` replaces the policy's own: messages for "count", else tokens. `folder` takes the snapshots of
+    "two-tier". Raises SetupError for a name that is not in POLICIES.
+    """
+    if name == "off":
+        return {}
+    if name == "count":
+        return {"after_turn": CountCompactor(limit or CountCompactor.threshold, summarise=summarise)}
+    if name == "safe-cut":
+        return {"before_request": SafeCutCompactor(limit or SafeCutCompactor.limit, summarise=summarise)}
+    if name == "two-tier":
+        full = FullCompactor(limit or FullCompactor.limit, folder=folder, summarise=summarise)
+        tiers = two_tiers(ToolStubs(), full)
+        return {"after_input": tiers["after_input"], "after_tools": tiers["after_tools"]}
+    raise SetupError(f"There is no policy {name!r}.", f"The policies are: {', '.join(POLICIES)}.")
