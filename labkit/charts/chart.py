@@ -7,6 +7,7 @@ SVG whose text and lines have the colour of the page's own text; saved for a rep
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from labkit.charts import fonts
 from labkit.charts.fonts import plain_style, without_glyph_warnings
 from labkit.palette import LIGHT_INK
 from labkit.strip.marking import clean, columns, escape, number
@@ -86,6 +88,9 @@ def save(chart: Chart | Figure, path: str | Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure = chart.figure if isinstance(chart, Chart) else chart
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[path.suffix.lower()[1:]]
+    note = fonts.missing_font(figure) if path.suffix.lower() != ".svg" else ""
+    if note:
+        warnings.warn(note, UserWarning, stacklevel=2)
     with plain_style(LIGHT_INK), without_glyph_warnings():
         figure.savefig(path, dpi=160, facecolor="white", metadata=dates)
     return path

@@ -7,8 +7,8 @@ from typing import Any
 
 from labkit.charts.chart import INK, Chart
 from labkit.charts.fonts import plain_style, without_glyph_warnings
-from labkit.charts.parts import legend, look_of, new_figure, percent, token_axis, write_title
-from labkit.strip.marking import number
+from labkit.charts.parts import legend, look_of, new_figure, percent, token_axis, wrap_title, write_title
+from labkit.strip.marking import clean, number
 from labkit.trace import Trace
 
 
@@ -33,7 +33,7 @@ def policies(traces: Mapping[str, Trace], limit: int | None = None) -> Chart:
             words += f"; {number(row['over the limit'])} over the limit" if limit else ""
             axes.annotate(words, (left, place), (5, 0), textcoords="offset points", va="center", fontsize=8.5,
                           gid="label")  # fmt: skip
-        axes.set_yticks(range(len(table)), [row["policy"] for row in table])
+        axes.set_yticks(range(len(table)), [wrap_title(clean(row["policy"]), 24) for row in table])
         axes.invert_yaxis()
         token_axis(axes, "tokens sent in all requests together", along="x")
         axes.set_xlim(0, widest * (1.62 if limit else 1.42))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from matplotlib import font_manager, style
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 # Fonts with Chinese characters that systems bring along, best first.
 CJK_FONTS = (
@@ -27,6 +31,8 @@ CJK_FONTS = (
     "Droid Sans Fallback",
 )
 
+# Settings that are not about looks: they stay as the user has them.
+NOT_LOOKS = ("backend", "docstring", "interactive", "keymap", "macosx", "timezone", "tk.", "toolbar", "web")
 INKED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
 
 
@@ -40,7 +46,7 @@ def cjk_fonts() -> tuple[str, ...]:
 @contextmanager
 def plain_style(ink: str) -> Iterator[None]:
     """matplotlib's settings for our charts, whatever the user's own are; `ink` for text and lines."""
-    settings: dict[str, Any] = {
+    settings: dict[Any, Any] = {
         **dict.fromkeys(INKED, ink),
         "font.family": ["DejaVu Sans", *cjk_fonts()],
         "font.size": 9.5,
@@ -54,10 +60,13 @@ def plain_style(ink: str) -> Iterator[None]:
         "lines.linewidth": 1.8,
         "lines.markersize": 5,
         "savefig.bbox": None,
+        "text.parse_math": False,  # a policy may be called $x$
         "svg.fonttype": "none",  # text stays text: the browser has more fonts than we
         "svg.hashsalt": "labkit",  # the same ids in every run
     }
-    with style.context(["default", settings]):
+    looks = {key for key in matplotlib.rcParamsDefault if not key.startswith(NOT_LOOKS)}
+    default: dict[Any, Any] = {key: matplotlib.rcParamsDefault[key] for key in looks}
+    with matplotlib.rc_context(default | settings):
         yield
 
 
@@ -72,3 +81,16 @@ def without_glyph_warnings() -> Iterator[None]:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         yield
+
+
+def missing_font(figure: Figure) -> str:
+    """What to do when a PNG has Chinese text and this machine no font for it; "" when all is well."""
+    if cjk_fonts():
+        return ""
+    said = "".join(text.get_text() for text in figure.findobj(Text))
+    if not any(unicodedata.east_asian_width(character) in "WF" for character in said):
+        return ""
+    return (
+        "This machine has no font with Chinese characters that matplotlib knows; they are missing in the "
+        "picture. Save it as .svg, or install one (such as Noto Sans CJK SC)."
+    )

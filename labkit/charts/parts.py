@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from labkit.charts.chart import INK
 from labkit.palette import style_of
-from labkit.strip.marking import columns, number
+from labkit.strip.marking import clean, columns, number
 
 TITLE_COLUMNS = 92
 
@@ -31,7 +31,7 @@ def look_of(kind: str) -> dict[str, Any]:
 
 def write_title(figure: Figure, title: str) -> None:
     """The finding, at the left over everything, in as many lines as it takes."""
-    text = wrap_title(title)
+    text = wrap_title(clean(title))
     figure.suptitle(text, x=0.01, ha="left", fontsize=10.5, fontweight="bold", linespacing=1.3)
 
 
