@@ -126,8 +126,11 @@ class PlaygroundTools:
         Args:
             command: The command, such as: python -m unittest discover -s shop -t shop
             timeout: The time limit in seconds.
+
+        Note:
+            A command is not confined as the file tools are: it starts in the playground, but it is a program of
+            its own and can open what the user can open. So with a real model it is asked for first.
         """
-        # A command is not confined as the file tools are: it can read what the user can. Hence the question.
         if not command.strip():
             raise ToolError("the command is empty.", "Give a shell command.")
         if not 1 <= timeout <= MAX_SECONDS:

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -128,6 +129,15 @@ def _end_marked(mark: str) -> int:
         with suppress(psutil.Error, OSError):  # another user's, or gone since it was listed
             if process.pid != os.getpid() and process.environ().get(MARK) == mark:
                 process.kill()
-                process.wait(1)
                 ended += 1
+                _wait_until_dead(process)
     return ended
+
+
+def _wait_until_dead(process: psutil.Process) -> None:
+    """Until it has gone, or only waits to be collected by its parent (which is not us); a second at most."""
+    with suppress(psutil.Error):
+        for _ in range(200):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return
+            time.sleep(0.005)

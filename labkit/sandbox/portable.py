@@ -17,6 +17,10 @@ from pathlib import Path
 from labkit.errors import ToolError
 from labkit.sandbox.paths import Entry, check_writable, refusal, shown, too_large
 
+# Windows has other names that lead elsewhere, junctions above all. Their reparse tags all have this bit set:
+# https://learn.microsoft.com/windows/win32/fileio/reparse-point-tags
+_NAME_SURROGATE = 0x2000_0000
+
 
 class PortableFolder:
     """A folder that cannot be left; see `Folder` in `labkit.sandbox.paths`."""
@@ -117,9 +121,7 @@ def _lstat(path: Path) -> os.stat_result | None:
 def _kind(found: os.stat_result | None) -> str:
     if found is None:
         return ""
-    # On Windows a junction is no symbolic link, yet leads elsewhere all the same: both are reparse points.
-    reparse = getattr(stat, "FILE_ATTRIBUTE_REPARSE_POINT", 0)
-    if stat.S_ISLNK(found.st_mode) or getattr(found, "st_file_attributes", 0) & reparse:
+    if stat.S_ISLNK(found.st_mode) or getattr(found, "st_reparse_tag", 0) & _NAME_SURROGATE:
         return "link"
     return "file" if stat.S_ISREG(found.st_mode) else "folder" if stat.S_ISDIR(found.st_mode) else "other"
 
