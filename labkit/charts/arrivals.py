@@ -120,7 +120,9 @@ def _alt(title: str, pieces: Sequence[Piece], rows: Sequence[str], at: Sequence[
         words.append(f"{row.capitalize()}: chunk {_runs(places)}.")
     text = [piece.chunk for piece in pieces if piece.row == "text"]
     if at and text:
-        words.append(f"The first word came after {number(at[text[0] - 1])} ms, the end after {number(at[-1])} ms.")
+        words.append(
+            f"The first word came after {number(at[text[0] - 1])} ms, the end after {number(at[-1])} ms."
+        )
     return clean(" ".join(words))
 
 
@@ -193,12 +195,13 @@ def _write_pieces(
 def _write_times(axes: Axes, pieces: Sequence[Piece], height: dict[str, int], at: Sequence[float]) -> None:
     """When the first word came, and when the whole reply was there."""
     text = [piece for piece in pieces if piece.row == "text"]
-    for piece, words, side in ((text[:1], "first word", "left"), (pieces[-1:], "whole reply", "right")):
-        for one in piece:
-            spot = (at[one.chunk - 1], height[one.row])
+    first, last = (text[:1], "first word", (0, 8), "left"), (pieces[-1:], "whole reply", (-9, 0), "right")
+    for found, words, offset, side in (first, last):
+        for piece in found:
+            spot = (at[piece.chunk - 1], height[piece.row])
             axes.annotate(
-                f"{words} after {number(spot[0])} ms", spot, (0, 8), textcoords="offset points",
-                ha=side, fontsize=8.5, gid="label",
+                f"{words} after {number(spot[0])} ms", spot, offset, textcoords="offset points",
+                ha=side, va="baseline" if side == "left" else "center", fontsize=8.5, gid="label",
             )  # fmt: skip
 
 

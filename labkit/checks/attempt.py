@@ -37,6 +37,7 @@ class Attempt:
         self._seconds = seconds
         self._changes_input = changes_input
         self._tried = ""
+        self._words = ""
         self._history: list[Any] | None = None
         self._marked: int | None = None
         self._last: tuple[Any, ...] = ()  # the last call: name, arguments, settings
@@ -46,7 +47,7 @@ class Attempt:
     # -- running
 
     def call(self, *values: Any, **settings: Any) -> Any:
-        """What the learner's function returns for these arguments; it gets copies. Anything it raises is a break."""
+        """What the learner's function returns for copies of these arguments. What it raises is a break."""
         return self.call_named(self._first, *values, **settings)
 
     def call_named(self, name: str, *values: Any, **settings: Any) -> Any:
@@ -57,7 +58,7 @@ class Attempt:
         return outcome.value
 
     def call_in_place(self, *values: Any, **settings: Any) -> Any:
-        """`call`, but on the given objects themselves: for a function that changes its arguments (see them after)."""
+        """`call` on the given objects themselves: for a function that changes its arguments."""
         outcome = self._run(self._first, values, settings, fresh=False)
         if outcome.error is not None or outcome.stopped:
             self._break_for(outcome, "it returns")
@@ -100,18 +101,22 @@ class Attempt:
         step: str = "",
         at: int | None = None,
     ) -> None:
-        """Break unless `holds`. `expected` and `came` are words (a `came` that is no text is shown as a value)."""
+        """Break unless `holds`. Both `expected` and `came` are words (or `came` is a value to show)."""
         if not holds:
             self.fail(expected, came if isinstance(came, str) else show(came), rule=rule, step=step, at=at)
 
     def fail(
         self, expected: str, came: str, *, rule: str = "", step: str = "", at: int | None = None
     ) -> NoReturn:
-        """Break with these words. `rule` and `step` replace the idea's own where a mistake has a better name."""
+        """Break with these words; `rule` and `step` replace the idea's own for a well-known mistake."""
         marked = self._marked if at is None else at
         if self._returned_nothing():
             rule, step = _NOTHING_CAME
         raise Broken("different", self._tried, expected, came, rule, step, self._history, marked)
+
+    def trying(self, words: str) -> None:
+        """Say "tried" in these words from the next call on, where the call's own line would not show it."""
+        self._words = words
 
     def draw(self, history: list[Any], at: int | None = None) -> None:
         """Draw this history on the card, instead of the one that the function was called with."""
@@ -134,7 +139,8 @@ class Attempt:
                 self._tried,
                 f"the arguments stay as they were: {before}",
                 f"after the call: {after}",
-                "A function from histories to histories makes a new list. Whoever called it still needs the old one.",
+                "A function from histories to histories makes a new list: "
+                "whoever called it still needs the old one.",
                 "Build a new list (or a copy of the message you change), and leave the arguments alone.",
                 self._history,
             )
@@ -144,7 +150,7 @@ class Attempt:
     def _run(
         self, name: str, values: tuple[Any, ...], settings: dict[str, Any], fresh: bool = True
     ) -> Outcome:
-        self._tried = tried_words(name, values, settings)
+        self._tried = self._words or tried_words(name, values, settings)
         self._history = next((copy.deepcopy(value) for value in values if is_history(value)), None)
         self._marked = None
         given = (values, settings)
