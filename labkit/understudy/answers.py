@@ -8,9 +8,10 @@ from labkit.understudy.draft import Draft
 from labkit.understudy.hands import argument, tidy
 from labkit.understudy.marks import hide
 from labkit.understudy.memory import asks_for_work
-from labkit.understudy.models import WHAT_IT_IS, WHAT_IT_IS_ZH
+from labkit.understudy.models import I_AM, I_AM_ZH
 from labkit.understudy.reader import Passage, look_up, passages_of, telling_words, terms
 from labkit.understudy.requests import QUESTION, Step
+from labkit.understudy.view import Done
 from labkit.understudy.work import Work, named, need_texts, text_of_file
 
 WHO = re.compile(
@@ -30,17 +31,19 @@ PERSONAL = re.compile(r"\b(my|i|me|mine|our|we)\b|我", re.I)
 IGNORANCE = ("I do not know", "我不知道")
 MOST_LOOKS = 5
 """How many times the snapshot is looked into for one question."""
+MOST_READ_AGAIN = 12
+"""How many files are read again for one question."""
 
 
 def tell(step: Step, work: Work) -> None:
     """Something the user says that asks for nothing."""
     text = step.clause
     if WHO.search(text):
-        work.say(WHAT_IT_IS, WHAT_IT_IS_ZH)
+        work.say(I_AM, I_AM_ZH)
     elif GREETING.match(text):
         work.say(
-            f"Hello. {WHAT_IT_IS} Ask me to list, read, search, count, summarise, write or run something.",
-            f"你好。{WHAT_IT_IS_ZH}可以让我列出、读取、搜索、统计、概括、写入文件，或者运行命令。",
+            f"Hello. {I_AM} Ask me to list, read, search, count, summarise, write or run something.",
+            f"你好。{I_AM_ZH}可以让我列出、读取、搜索、统计、概括、写入文件，或者运行命令。",
         )
     elif THANKS.match(text):
         work.say("You are welcome.", "不客气。")
@@ -52,7 +55,7 @@ def ask(step: Step, work: Work) -> Draft | None:
     """A question. What the request does not show is looked for where it may still be found, then given up."""
     question = step.clause
     if WHO.search(question):
-        work.say(WHAT_IT_IS, WHAT_IT_IS_ZH)
+        work.say(I_AM, I_AM_ZH)
         return None
     if about_the_work(question, work):
         return None
@@ -102,10 +105,7 @@ def about_the_work(question: str, work: Work) -> bool:
     asked = [*view.memory.requests, *view.spoken("user")]
     if FILES_READ.search(question):
         read = [done.path for done in view.all_calls if done.skill == "read" and not done.failed]
-        told = [mark.text for line in view.memory.lines for mark in hide(line)[1] if mark.is_path]
-        paths = list(
-            dict.fromkeys([*(path for path in told if view.memory.tells_of(r"\bread|读", path)), *read])
-        )
+        paths = list(dict.fromkeys([*view.memory.files("read"), *read]))
         if paths:
             work.say(f"I know of these: {named(paths)}.", f"我知道的有：{named(paths, ' 和 ')}。")
         return bool(paths)
@@ -159,12 +159,12 @@ def look_up_in_order(question: str, work: Work) -> Passage | None:
         for each in passages_of("user", view.task)
         if is_statement(each.text) and each.text not in question
     ]
-    summary = [Passage("summary", line) for line in view.memory.lines]
+    summary = [Passage("summary", line) for line in view.memory.statements if is_statement(line)]
     files = [each for path, text in visible_files(work).items() for each in passages_of(path, text)]
     results = [
         each
         for done in view.all_calls
-        if done.useful and done.skill not in ("read", "write", "edit", "list")
+        if done.useful and done.skill not in ("read", "write", "edit", "list") and not in_snapshot(done, work)
         for each in passages_of(done.name, done.result or "")
     ]
     own = [
@@ -191,9 +191,18 @@ def shared_terms(question: str, found: Passage) -> int:
     return len(set(terms(question)) & set(terms(found.text)))
 
 
+def in_snapshot(done: Done, work: Work) -> bool:
+    """Whether a call looked into the snapshot, where the user's own questions stand too."""
+    return bool(work.view.memory.snapshot) and done.path == tidy(work.view.memory.snapshot)
+
+
 def visible_files(work: Work) -> dict[str, str]:
-    """The files whose text the request shows."""
-    paths = dict.fromkeys(done.path for done in work.view.all_calls if done.skill in ("read", "write"))
+    """The files whose text the request shows, the snapshot apart."""
+    paths = dict.fromkeys(
+        done.path
+        for done in work.view.all_calls
+        if done.skill in ("read", "write") and not in_snapshot(done, work)
+    )
     texts = {path: text_of_file(work.view, path) for path in paths}
     return {path: text for path, text in texts.items() if text is not None}
 
@@ -208,7 +217,9 @@ def search_snapshot(question: str, work: Work) -> Draft | None:
         return None
     looks = [done for done in [*view.made("search"), *view.made("read")] if done.path == tidy(path)]
     shown = [each for done in looks if done.useful for each in passages_of(path, unescape(done.result or ""))]
-    found = look_up(question, [each for each in shown if is_statement(each.text)])
+    found = look_up(
+        question, [each for each in shown if is_statement(each.text) and question not in each.text]
+    )
     if found:
         report(Passage(path, re.sub(r"^.*?\"content\": \"", "", found.text)), work)
         return None
@@ -239,13 +250,14 @@ def read_again(question: str, work: Work) -> Draft | None:
     if work.said or (PERSONAL.search(question) and not view.memory.snapshot):
         return None
     lost = [done.path for done in view.all_calls if done.skill == "read" and done.lost]
-    told = [mark.text for line in view.memory.lines for mark in hide(line)[1] if mark.is_path]
-    lost += [path for path in told if view.memory.tells_of(r"\bread|读|files?|文件", path)]
+    lost += view.memory.files("read")
     fresh = {done.path for done in view.made("read")}
+    if len(fresh) >= MOST_READ_AGAIN:
+        return None
     paths = [path for path in dict.fromkeys(map(tidy, lost)) if path not in fresh]
     paths = [
         path for path in paths if text_of_file(view, path) is None and path != tidy(view.memory.snapshot)
     ]
-    hints = {path: set(terms(" ".join([path, *view.memory.lines_about(path)]))) for path in paths}
+    hints = {path: set(terms(f"{path} {view.memory.gist(path)}")) for path in paths}
     paths.sort(key=lambda path: -len(hints[path] & set(terms(question))))
     return need_texts(work, paths[:2]) if view.hands.can("read") else None

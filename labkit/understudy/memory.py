@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from labkit.compaction.earlier import HEADING, WORDS_HEADING
 from labkit.messages import Message, text_of
@@ -27,8 +28,24 @@ def is_summary(message: Message) -> bool:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """What a summary says of one file or command: `kind` is `read`, `changed` or `ran`."""
+
+    kind: str
+    key: str
+    gist: str
+
+
+_ENTRY = re.compile(
+    r"^\s*[-*•]\s+(?:(?P<verb>read|changed|wrote|made|edited|ran|已读|已改|已写|已运行)\s*[:：]?\s+)?"
+    r"(?P<key>`[^`]+`|[^\s:：]+\.\w{1,6}(?=\s*(?:[:：]|$))|(?:[\w./-]+ )*[\w./-]+?)(?:\s*[:：]\s*(?P<gist>.*))?$",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
 class Memory:
-    """The trusted summaries of a request, as text."""
+    """The trusted summaries of a request. `snapshot` is the path of the newest one that they name."""
 
     texts: list[str] = field(default_factory=list)
     snapshot: str = ""
@@ -68,6 +85,30 @@ class Memory:
             found += [line.strip() for line in words.splitlines() if line.strip()] or labelled
         return list(dict.fromkeys(found))
 
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The lines that name a file or a command, with what the summary says was done to it."""
+        found = []
+        for text in self.texts:
+            section = ""
+            for line in text.partition(WORDS_HEADING)[0].splitlines():
+                section = line if line.startswith("#") else section
+                entry = _entry(line, section)
+                found += [entry] if entry else []
+        return found
+
+    def files(self, kind: str) -> list[str]:
+        """The files that were `read` or `changed`, as the summaries tell it."""
+        return list(dict.fromkeys(entry.key for entry in self.entries if entry.kind == kind))
+
+    def gist(self, path: str) -> str:
+        """What a summary says of a file, beside its name."""
+        return next((entry.gist for entry in reversed(self.entries) if entry.key == path.strip("./")), "")
+
+    def ran(self, command: str) -> bool:
+        """Whether a summary says that this command was run."""
+        return any(entry.kind == "ran" and command in entry.key for entry in self.entries)
+
     def mentions(self, path: str) -> bool:
         """Whether a summary names this file."""
         return any(mark.text.strip("./") == path.strip("./") for line in self.lines for mark in hide(line)[1])
@@ -76,15 +117,29 @@ class Memory:
         """The lines that name this file."""
         return [line for line in self.lines if path in line]
 
-    def tells_of(self, words: str, path: str = "") -> bool:
-        """Whether a summary says that something was done: a line, or a section, with one of `words` and the path."""
-        section = ""
-        for text in self.texts:
-            for line in text.partition(WORDS_HEADING)[0].splitlines():
-                section = line if line.startswith("#") else section
-                if path in line and re.search(words, f"{section} {line}", re.I):
-                    return True
-        return False
+    @property
+    def statements(self) -> list[str]:
+        """The lines that tell something themselves, rather than that a file was read or a command run."""
+        return [line for line in self.lines if not _entry(line, "")]
+
+
+def _entry(line: str, section: str) -> Entry | None:
+    """A line of the form `- read a.md: gist`, or `- a.md: gist` under a section that says what was done."""
+    found = _ENTRY.match(line)
+    if not found:
+        return None
+    kinds = (
+        ("changed", r"chang|wr[io]t|made|改|写"),
+        ("read", r"read|读"),
+        ("ran", r"command|\bran\b|运行|命令"),
+    )
+    verb = found["verb"] or ""
+    kind = next((kind for kind, words in kinds if re.search(words, verb or section, re.I)), "")
+    key, gist = (found["key"].strip("`"), (found["gist"] or "").strip())
+    is_file = re.fullmatch(r"[^\s:：]+\.\w{1,6}", key) is not None
+    if not (is_file or kind == "ran") or (kind == "ran" and line.startswith("#")):
+        return None
+    return Entry(kind or "read", key.strip("./") if is_file else key, gist)
 
 
 def asks_for_work(text: str) -> bool:

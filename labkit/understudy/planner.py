@@ -18,7 +18,18 @@ from labkit.understudy.memory import is_summary
 from labkit.understudy.own_tools import own_tool, own_tool_for
 from labkit.understudy.repair import repair
 from labkit.understudy.requests import Step, parse
-from labkit.understudy.steps import Rule, count, list_files, read, report_reading, run, search, summarise, use
+from labkit.understudy.steps import (
+    Rule,
+    count,
+    list_files,
+    made_as_asked,
+    read,
+    report_reading,
+    run,
+    search,
+    summarise,
+    use,
+)
 from labkit.understudy.view import View
 from labkit.understudy.work import Work
 from labkit.understudy.writing import write
@@ -76,11 +87,22 @@ def walk(view: View, steps: Sequence[Step]) -> Draft:
         wanted = rule(step, work)
         # what came before a finished step was needed for it alone: it is not fetched again when it is gone
         if wanted is not None and (place >= finished or not wanted.calls):
-            return wanted
+            return together(wanted, steps[place + 1 :], view) if step.kind == "use" else wanted
     if not work.said:
         report_reading(work)
     said = [*work.said, *(text for text in work.failures.values() if text not in work.said)]
     return Draft("\n\n".join(said) or view.says("Done.", "完成了。"))
+
+
+def together(first: Draft, rest: Sequence[Step], view: View) -> Draft:
+    """Explicit uses joined by `and` are made in one reply, as parallel calls; `then` begins a new one."""
+    calls = list(first.calls)
+    for step in rest:
+        if step.kind != "use" or "later" in step.traits or made_as_asked(step, view):
+            break
+        calls.append(Call(step.name, step.arguments))
+    names = " and ".join(dict.fromkeys(f"`{each.name}`" for each in calls))
+    return Draft(view.says(f"I call {names}.", f"我来调用 {names}。"), tuple(calls))
 
 
 def last_finished(view: View, steps: Sequence[Step]) -> int:

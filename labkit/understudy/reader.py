@@ -84,6 +84,8 @@ def main_points(text: str, number: int) -> list[str]:
     ]
     candidates = prose if len(prose) >= number else sentences(text)
     weights = Counter(term for each in candidates for term in set(terms(each)))
+    for heading in re.findall(r"^#+ (.+)$", text, re.M):
+        weights.update({term: 3 for term in terms(heading) if term in weights})
     chosen: list[int] = []
     covered: set[str] = set()
     scores = [_weight(each, place, len(candidates), weights) for place, each in enumerate(candidates)]
@@ -108,17 +110,17 @@ def _weight(sentence: str, place: int, count: int, weights: Counter[str]) -> flo
     own = set(terms(sentence))
     if not own:
         return 0.0
-    score = sum(math.log1p(weights[term]) for term in own) / math.sqrt(len(own) + 4)
+    score = sum(math.sqrt(weights[term]) for term in own) / (len(own) + 7)
     if re.search(
-        r"\b(main|key|central) (point|idea|message)|above all|in short|the lesson\b|主旨|要点|总之|归根结底|最重要",
+        r"\b(main|key|central) (point|idea|message)|above all|in short|the lesson is\b|主旨|要点|总之|归根结底|最重要",
         sentence,
         re.I,
     ):
         score *= 1.8
-    if place < 4:
-        score *= 1.4
-    elif place >= count - count // 8:
-        score *= 1.15
+    if place < 5:
+        score *= 1.6
+    elif place >= count - count // 10:
+        score *= 1.3
     return score
 
 

@@ -295,7 +295,9 @@ def explicit_uses(text: str) -> tuple[list[Step], str]:
         arguments, end = _arguments(text, found.end())
         if arguments is None:
             continue
-        steps.append(Step("use", text[found.start() : end], name=found[1], arguments=arguments))
+        later = re.search(r"\bthen\b|然后|接着|再", text[start : found.start()]) is not None
+        traits = frozenset({"later"} if later else ())
+        steps.append(Step("use", text[found.start() : end], (), 0, found[1], arguments, traits))
         rest, start = rest + text[start : found.start()], end
     rest += text[start:]
     return steps, rest if re.search(

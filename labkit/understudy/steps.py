@@ -12,6 +12,7 @@ from labkit.understudy.hands import tidy
 from labkit.understudy.marks import hide
 from labkit.understudy.reader import main_points
 from labkit.understudy.requests import Step, parse, search_words
+from labkit.understudy.view import STUB, Done, View
 from labkit.understudy.work import Work, entries, named, need_texts, text_of_file
 
 Rule = Callable[[Step, Work], Draft | None]
@@ -71,7 +72,7 @@ def read(step: Step, work: Work) -> Draft | None:
         return work.want("I read it once more.", "我再读一遍。", [view.hands.call("read", path=paths[0])])
     known = [path for path in paths if view.made("read", path)]
     if view.from_summary:
-        known += [path for path in paths if path not in known and view.memory.tells_of(r"\bread|读", path)]
+        known += [path for path in paths if path not in known and tidy(path) in view.memory.files("read")]
     if "if-new" in step.traits:
         known += [
             path for path in paths if view.memory.mentions(path) or text_of_file(view, path) is not None
@@ -131,14 +132,20 @@ def last_file(work: Work) -> str:
         if paths:
             return paths[0]
     reads = [done.path for done in work.view.all_calls if done.skill == "read"]
-    told = [mark.text for line in work.view.memory.lines for mark in hide(line)[1] if mark.is_path]
+    told = [*work.view.memory.files("read"), *work.view.memory.files("changed")][-1:]
     return [*told[:1], *reads[-1:]][-1] if told or reads else ""
 
 
 def report_reading(work: Work) -> None:
     """For a request that asks for nothing but reading: say what the files say."""
-    for path in work.files:
-        text = text_of_file(work.view, path)
+    texts = {path: text_of_file(work.view, path) for path in work.files}
+    gone = [path for path, text in texts.items() if text is None and path not in work.failures]
+    if gone:
+        work.say(
+            f"I have read {named(gone)}, but the text is no longer in what I was sent.",
+            f"我读过 {named(gone, ' 和 ')}，但它们的内容已经不在收到的内容里了。",
+        )
+    for path, text in texts.items():
         if text is None:
             continue
         lines = len(text.splitlines())
@@ -205,7 +212,7 @@ def count(step: Step, work: Work) -> Draft | None:
             continue
         lines, words = len(text.splitlines()), len(text.split())
         work.say(
-            f"`{path}` has {lines} lines, {words} words and {len(text)} characters.",
+            f"`{path}` has {lines} line{'s' * (lines != 1)}, {words} words and {len(text)} characters.",
             f"`{path}` 有 {lines} 行、{words} 个词、{len(text)} 个字符。",
         )
     return None
@@ -222,7 +229,7 @@ def run(step: Step, work: Work) -> Draft | None:
         work.say("I have no tool that runs commands.", "我没有运行命令的工具。")
         return None
     made = view.made("run", command=command)
-    if not made and not (view.from_summary and view.memory.tells_of(re.escape(command))):
+    if not made and not (view.from_summary and view.memory.ran(command)):
         return work.want(
             f"I run `{command}`.", f"我来运行 `{command}`。", [view.hands.call("run", command=command)]
         )
@@ -237,18 +244,20 @@ def run(step: Step, work: Work) -> Draft | None:
 def use(step: Step, work: Work) -> Draft | None:
     """`use TOOL with {...}`: the call as it was asked for, also one that will fail."""
     view = work.view
-    same = [
-        done
-        for done in view.calls
-        if done.name == step.name and _same_arguments(done.arguments, step.arguments)
-    ]
-    if not same:
+    made = made_as_asked(step, view)
+    if made is None:
         return work.want(
             f"I call `{step.name}`.", f"我来调用 `{step.name}`。", [Call(step.name, step.arguments)]
         )
-    result = shorten(same[-1].result or "")
+    result = shorten(made.result or "")
     work.say(f"`{step.name}` returned: {result}", f"`{step.name}` 返回：{result}")
     return None
+
+
+def made_as_asked(step: Step, view: View) -> Done | None:
+    """The newest call for this task that is the one asked for."""
+    same = [each for each in view.calls if each.name == step.name]
+    return next((each for each in reversed(same) if _same_arguments(each.arguments, step.arguments)), None)
 
 
 def _same_arguments(made: object, asked: str) -> bool:
@@ -285,17 +294,18 @@ def summarise(step: Step, work: Work) -> Draft | None:
     wanted = need_texts(work, [path for path in paths if path not in gists])
     if wanted:
         return wanted
+    made = []
     for path in paths:
         text = text_of_file(view, path)
         if path in gists:
-            work.summary = gists[path]
+            made.append(gists[path])
             work.say(
-                f"From the summary of our earlier conversation: {gists[path]}",
-                f"根据先前对话的摘要：{gists[path]}",
+                f"From the summary of our conversation: {gists[path]}", f"根据先前对话的摘要：{gists[path]}"
             )
         elif text is not None:
-            work.summary = summary_line(view.chinese, path, text, step.number or 3)
-            work.said.append(work.summary)
+            made.append(summary_line(view.chinese, path, text, step.number or 3))
+            work.said.append(made[-1])
+    work.summary = "\n\n".join(made)
     return None
 
 
@@ -321,6 +331,5 @@ def gist_of(work: Work, path: str) -> str:
         made = MADE_SUMMARY.search(line)
         if made and tidy(made[1] or made[2]) == tidy(path) and not made[0].endswith("…"):
             return made[0]
-        if len(line.replace(path, "")) > 60 and not parse(line)[0].paths:
-            return line
-    return ""
+    told = work.view.memory.gist(path)
+    return told if len(told) > 40 and not STUB.match(told) else ""

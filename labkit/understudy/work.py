@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from labkit.messages import text_of
 from labkit.understudy.draft import Call, Draft
 from labkit.understudy.hands import argument, tidy
 from labkit.understudy.view import Done, View
@@ -41,6 +42,17 @@ class Work:
     def want(self, english: str, chinese: str, calls: Sequence[Call]) -> Draft:
         """Calls to make, with a word on why."""
         return Draft(self.view.says(english, chinese), tuple(calls))
+
+
+def own_notes(view: View, pattern: str) -> list[re.Match[str]]:
+    """What the understudy has written down for this task, newest first: in its replies, else in a summary of them."""
+    said = [
+        text_of(message.get("content"))
+        for message in view.messages[view.start + 1 :]
+        if message.get("role") == "assistant"
+    ]
+    told = view.memory.lines if view.from_summary else []
+    return [found for text in reversed([*told, *said]) if (found := re.search(pattern, text))]
 
 
 def named(paths: Sequence[str], last: str = " and ") -> str:

@@ -24,9 +24,7 @@ def write(step: Step, work: Work) -> Draft | None:
             f"I have written `{target}` ({size:,} characters).", f"我已写好 `{target}`（{size:,} 个字符）。"
         )
         return None
-    if view.from_summary and view.memory.tells_of(
-        r"\b(wr[io]te|written|changed|made|created|writ)|写", target
-    ):
+    if view.from_summary and tidy(target) in view.memory.files("changed"):
         work.say(f"`{target}` has been written already.", f"`{target}` 先前已经写好。")
         return None
     failed = view.made("write", target)
@@ -53,7 +51,8 @@ def compose(step: Step, work: Work) -> Draft | str | None:
     )
     parts: list[str] = []
     if "append" in step.traits:
-        wanted = need_texts(work, [step.name])
+        tried = work.view.made("read", step.name)
+        wanted = None if tried and tried[-1].failed else need_texts(work, [step.name])
         if wanted:
             return wanted
         before = text_of_file(work.view, step.name)
@@ -134,8 +133,11 @@ def summarised_file(work: Work) -> tuple[str, int]:
             if step.kind == "summarise" and (step.paths or read):
                 return (step.paths or read)[0], step.number or 3
     taken = {tidy(path) for path in work.files}
-    told = [mark.text for line in work.view.memory.lines for mark in hide(line)[1] if mark.is_path]
-    others = [path for path in told if tidy(path) not in taken and not is_own_work(work, path)]
+    others = [
+        path
+        for path in work.view.memory.files("read")
+        if tidy(path) not in taken and not is_own_work(work, path)
+    ]
     return (others[0], 3) if others else ("", 3)
 
 
