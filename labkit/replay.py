@@ -12,6 +12,7 @@ The recorded messages go on being added to what the compactors left. The hooks r
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -51,6 +52,9 @@ class Replay(Trace):
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *self.notes])
 
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+
 
 def replay(
     history: Sequence[Message],
@@ -72,7 +76,8 @@ def replay(
     found = problems(history)
     if found:
         history = normalise(history)
-        walk.trace.notes.append(f"The recording was normalised first: {len(found)} problems, {found[0].text}")
+        many = "1 problem" if len(found) == 1 else f"{len(found)} problems, the first"
+        walk.trace.notes.append(f"The recording was normalised first: {many}: {found[0].text}.")
     previous: Message = {}
     for message in history:
         role, was = message.get("role"), previous.get("role")
@@ -91,6 +96,14 @@ def replay(
     if previous.get("role") == "tool":
         walk.compact(after_tools)
     return walk.end()
+
+
+def _same_pairs(old: Sequence[Message], new: Sequence[Message]) -> bool:
+    """Whether a change left all calls and results in their places, as stubs do: then no new problem."""
+    return len(old) == len(new) and all(
+        one is other or all(one.get(key) == other.get(key) for key in ("role", "tool_call_id", "tool_calls"))
+        for one, other in zip(old, new, strict=True)
+    )
 
 
 class _Walk:
@@ -126,7 +139,7 @@ class _Walk:
             self.stuck.append(result.reason)
         if not result.changed:
             return
-        if len(result.messages) != len(self.messages):  # stubs change no pairs of call and result
+        if not _same_pairs(self.messages, result.messages):
             self.sound = not problems(result.messages)
         self.messages = list(result.messages)
         self.compaction = result

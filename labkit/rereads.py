@@ -7,6 +7,7 @@ made from a trace alone, of a live run or of a replay.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -44,7 +45,7 @@ def re_reads(trace: Trace) -> list[ReRead]:
             for path in paths_of(message):
                 if request.index > 1 and memory.lost(path) and message not in before[start:]:
                     found.append(ReRead(request.index - 1, path))
-        memory.look(before, request.messages, start)
+        memory.look(request.messages, start)
         before = request.messages
     return found
 
@@ -72,33 +73,35 @@ class _Memory:
 
     length: dict[tuple[str, str], int] = field(
         default_factory=dict
-    )  # (call id, path) -> length of its result
-    present: dict[str, int] = field(default_factory=dict)  # path -> how many whole results stand there
+    )  # of (call id, path): its result
+    present: Counter[str] = field(default_factory=Counter)  # path -> whole results of it there
+    places: list[tuple[int, str]] = field(default_factory=list)  # (index, path) of those results, ascending
     ever: set[str] = field(default_factory=set)
 
     def lost(self, path: str) -> bool:
-        return path in self.ever and not self.present.get(path)
+        return path in self.ever and not self.present[path]
 
-    def look(self, before: Sequence[Message], now: Sequence[Message], start: int) -> None:
-        """Take in a request that shares its first `start` messages with the one before."""
-        if start < len(before):
-            self.present.clear()
-            start = 0
-        for path, result, key in _reads(now, start):
-            size = len(text_of(result.get("content")))
-            whole = self.length.setdefault(key, size)
-            if size >= whole:
+    def look(self, now: Sequence[Message], start: int) -> None:
+        """Take in a request that shares its first `start` messages with the last. Linear in the rest."""
+        while start > 0 and start < len(now) and now[start].get("role") == "tool":
+            start -= 1  # to the call whose result has changed
+        while self.places and self.places[-1][0] >= start:
+            self.present[self.places.pop()[1]] -= 1
+        for index, path, key in _reads(now, start):
+            size = len(text_of(now[index].get("content")))
+            if size >= self.length.setdefault(key, size):  # a stub is shorter than what it stands for
                 self.length[key] = size
-                self.present[path] = self.present.get(path, 0) + 1
+                self.present[path] += 1
+                self.places.append((index, path))
                 self.ever.add(path)
 
 
-def _reads(messages: Sequence[Message], start: int) -> Iterator[tuple[str, Message, tuple[str, str]]]:
-    """(path, result, key) of each file read, from index `start` on; requests hold whole exchanges."""
+def _reads(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str, tuple[str, str]]]:
+    """(index, path, key) of each read file's result, from index `start` on; requests hold whole exchanges."""
     part = messages[start:]
     for exchange in exchanges(part):
         calls = calls_of(part[exchange.index])
         for call, place in zip(calls, exchange.results, strict=True):
             path = _path(call)
             if place is not None and path and function_of(call).get("name") in READERS:
-                yield path, part[place], (str(call.get("id")), path)
+                yield start + place, path, (str(call.get("id")), path)

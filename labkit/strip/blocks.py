@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
+from labkit.compaction.earlier import HEADING
 from labkit.messages import Message, calls_of, exchanges, function_of, legal_cuts, text_of
 from labkit.palette import ROLE_ORDER, style_of
 from labkit.strip.comparing import compare
@@ -19,10 +20,6 @@ from labkit.strip.marking import number
 # A strip has room for this many single messages; a longer history is drawn in groups.
 MOST_SINGLE_BLOCKS = 160
 GROUPS = 90
-
-# How the compactors head their summaries: a strip knows a summary by its first words, as a reader would.
-SUMMARY_HEADS = ("[Context summary", "[Earlier in this task]", "[Context has been compressed")
-STUB_HEAD = "[compressed"
 
 
 class Counts(Protocol):
@@ -113,7 +110,7 @@ def kind_of(message: Message) -> str:
         return "system"
     if role == "assistant":
         return "call" if calls_of(message) else "assistant"
-    if role == "user" and text_of(message.get("content")).startswith(SUMMARY_HEADS):
+    if role == "user" and HEADING.match(text_of(message.get("content"))):
         return "summary"
     return role if role in ("user", "tool") else "other"
 
