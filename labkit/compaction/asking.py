@@ -16,7 +16,7 @@ from labkit.compaction.base import Summariser, exact_tokens
 from labkit.compaction.earlier import cut_middle, take_earlier
 from labkit.compaction.summary import Instructions, readable, summary_request, summary_text, useful
 from labkit.messages import Message, calls_of, function_of, tool_call, user
-from labkit.streaming import Reply
+from labkit.streaming import Reply, whole_reply
 from labkit.tokens import shared_counter
 
 NOTHING_NEW = "nothing new to summarise"
@@ -167,10 +167,7 @@ def model_summariser(client: Any, model: str) -> Summariser:
     """
 
     def ask(limit: dict[str, int], messages: list[Message]) -> Reply:
-        response = client.chat.completions.create(model=model, messages=messages, **limit)
-        choice, usage = response.choices[0], response.usage
-        message = choice.message.model_dump(exclude_none=True)
-        return Reply(message, choice.finish_reason, usage.model_dump() if usage else None)
+        return whole_reply(client.chat.completions.create(model=model, messages=messages, **limit))
 
     def summarise(messages: list[Message], max_tokens: int) -> Reply:
         try:

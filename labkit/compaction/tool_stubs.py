@@ -14,6 +14,7 @@ from labkit.compaction.base import Compaction, quarter_of_characters, unchanged
 from labkit.compaction.earlier import cut_middle
 from labkit.compaction.summary import one_line, sendable
 from labkit.messages import Message, calls_of, exchanges, function_of, text_of
+from labkit.tokens import shared_counter
 
 STUB = "[compressed]"
 """Source system C's text."""
@@ -126,7 +127,7 @@ class ToolStubs:
         texts = dict.fromkeys(results_of(messages), STUB)
         for exchange in exchanges(messages) if self.describe else ():
             for call, index in zip(calls_of(messages[exchange.index]), exchange.results, strict=True):
-                if index is not None:
+                if index is not None and worth_describing(messages[index], described(call)):
                     texts[index] = described(call)
         return texts
 
@@ -135,6 +136,12 @@ def is_stub(message: Message) -> bool:
     """Whether a tool result is a stub already."""
     content = message.get("content")
     return isinstance(content, str) and len(content) <= STUB_LENGTH and content.startswith(STUB[:-1])
+
+
+def worth_describing(result: Message, stub: str) -> bool:
+    """Whether a stub that names its call is shorter than the result, in characters and in tokens."""
+    text, count = text_of(result.get("content")), shared_counter().text
+    return len(stub) < len(text) and count(stub) < count(text)
 
 
 def described(call: Message) -> str:
