@@ -128,8 +128,8 @@ class PlaygroundTools:
             timeout: The time limit in seconds.
 
         Note:
-            A command is not confined as the file tools are: it starts in the playground, but it is a program of
-            its own and can open what the user can open. So with a real model it is asked for first.
+            A command is not confined as the file tools are: it starts in the playground, but it is a program
+            of its own and can open what the user can open. So with a real model it is asked for first.
         """
         if not command.strip():
             raise ToolError("the command is empty.", "Give a shell command.")
