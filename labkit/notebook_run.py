@@ -53,7 +53,7 @@ class NotebookRun:
         self._current = 0
 
     def all_cells(self) -> None:
-        """Run every cell; the first that raises, takes too long or ends the kernel is noted, and ends the run."""
+        """Run every cell. The first that raises, takes too long or ends the kernel ends the run."""
         from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
         began = time.monotonic()
@@ -110,6 +110,7 @@ class NotebookRun:
             extra_arguments=["--HistoryManager.enabled=False"],
             on_cell_start=self._started,
             on_cell_complete=self._completed,
+            coalesce_streams=True,  # how a kernel cuts its stream into pieces depends on the clock
         )
 
     def _environment(self) -> dict[str, str]:
@@ -117,7 +118,7 @@ class NotebookRun:
         for name in _KEYS:
             environment.pop(name, None)
         environment["LABKIT_MODEL"] = "understudy-128k"
-        # A learner's own start-up files are no part of a lab, and two kernels must not share one history file.
+        # A learner's own start-up files are no part of a lab; two kernels must not share a history.
         environment["IPYTHONDIR"] = str(self._folder / STATE_FOLDER / "ipython")
         environment["PYTHONUTF8"] = "1"
         return environment

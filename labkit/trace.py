@@ -118,6 +118,8 @@ class Trace:
         ]
         return "\n".join([*(line.rstrip() for line in lines), self._summary()])
 
+    __repr__ = __str__  # a trace as the last line of a cell, where nothing shows HTML
+
     def _repr_html_(self) -> str:
         if not self.requests:
             return "<p>no requests yet</p>"

@@ -233,7 +233,7 @@ def the_limit_is_named(t: Attempt, said: tuple[Message, ...], **settings: int) -
     "cut-short",
     "The calls of a reply that was cut short are not run",
     rule="A reply that hit its length limit may hold half a call. Half a command, run, can do whole damage.",
-    step="When reply.calls_may_run is False, append tool_result(call['id'], CUT_SHORT); do not call run_call.",
+    step="When reply.calls_may_run is False, append tool_result(call['id'], CUT_SHORT), without run_call.",
     cases=[
         case(
             (

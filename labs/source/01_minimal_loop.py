@@ -1,18 +1,18 @@
 # %% [markdown]
 # # Lab 1: the minimal loop
 #
-# A coding agent is a small thing: a list, a model, and a loop around both. In this lab you build all three
-# moving parts and let them read real files.
+# A coding agent is a small thing: a list, a model, and a loop around both. In this lab you build all
+# three moving parts and let them read real files.
 #
-# **What you will see.** A model has no memory. The list of messages *is* the memory, and the whole of it is sent
-# again with every request. So the bill grows with the *square* of the requests. That one fact is why the labs
-# after this one exist.
+# **What you will see.** A model has no memory. The list of messages *is* the memory, and the whole of it
+# is sent again with every request. So the bill grows with the *square* of the requests. That one fact is
+# why the labs after this one exist.
 #
 # **Time:** about 45 minutes. **You need:** Python, and nothing else. No key, no network.
 #
 # **How a lab works.** Run the cells from top to bottom with Shift+Enter. Three of them ask you to write a
-# function. Until yours passes its check, labkit's own function is *borrowed*, so everything below works from the
-# first minute and nothing can block you.
+# function. Until yours passes its check, labkit's own function is *borrowed*, so everything below works
+# from the first minute and nothing can block you.
 
 # %% [markdown]
 # ## Set up
@@ -24,17 +24,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from openai import BadRequestError
 
-from labkit import tokens
 from labkit.charts import growth, said_against_sent
 from labkit.checks import check, hint, question, quiz, right, solution, wrong
 from labkit.connect import connect
 from labkit.live import Narrator
-from labkit.loop import CUT_SHORT, STOPPED, Agent
+from labkit.loop import CUT_SHORT, STOPPED, Agent, Ask, RunCall
 from labkit.messages import (
     Message,
     assistant,
@@ -49,17 +49,19 @@ from labkit.messages import (
     user,
 )
 from labkit.playground import fresh_playground, playground_tools
-from labkit.streaming import whole_reply
+from labkit.streaming import Reply, whole_reply
 from labkit.strip import strip
+from labkit.tokens import TokenCounter
 from labkit.tools import Toolbox, call_parts, explain, read_arguments, tool
 from labkit.trace import Trace
 
 # %% [markdown]
 # Now connect to a model. `connect()` returns an OpenAI client and a model's name.
 #
-# Here the model is the **understudy**. It is *not* a language model: it is a set of rules that plays one, so that
-# the labs cost nothing and give the same output every time. It stands behind the real wire protocol, with a real
-# server on your own computer, so the code you write here is the code you would write for any service.
+# Here the model is the **understudy**. It is *not* a language model: it is a set of rules that plays one,
+# so that the labs cost nothing and give the same output every time. It stands behind the real wire
+# protocol, with a real server on your own computer, so the code you write here is the code you would
+# write for any service.
 
 # %%
 client, model = connect()
@@ -68,8 +70,8 @@ print("connected to", model)
 # %% [markdown]
 # ## 1. A model has no memory
 #
-# A **message** is a dict with a `role` and a `content`. You send the model a list of them, and it sends one
-# message back. That is one **request**.
+# A **message** is a dict with a `role` and a `content`. You send the model a list of them, and it sends
+# one message back. That is one **request**.
 #
 # Tell the model something, and then ask about it.
 
@@ -83,10 +85,11 @@ forgetful = whole_reply(client.chat.completions.create(model=model, messages=[se
 print("second request:", forgetful.text)
 
 # %% [markdown]
-# The second request knows nothing of the first. No model does: between two requests it keeps nothing at all. It
-# knows what it was trained on, and it knows the list you send.
+# The second request knows nothing of the first. No model does: between two requests it keeps nothing at
+# all. It knows what it was trained on, and it knows the list you send.
 #
-# So if you want it to remember, send everything again: what you said, what it said, and then the new question.
+# So if you want it to remember, send everything again: what you said, what it said, and then the new
+# question.
 
 # %%
 chat = [first, reply.message, second]
@@ -94,20 +97,21 @@ remembering = whole_reply(client.chat.completions.create(model=model, messages=c
 print(remembering.text)
 
 # %% [markdown]
-# The list you send is called the **history**. It is all the memory there is. What is not in it was never said.
+# The list you send is called the **history**. It is all the memory there is. What is not in it was never
+# said.
 #
-# (`whole_reply` takes what we need out of the SDK's answer: `reply.message` is the message as a plain dict,
-# `reply.text` its text, `reply.tool_calls` the tool calls in it. Those come next.)
+# (`whole_reply` takes what we need out of the SDK's answer: `reply.message` is the message as a plain
+# dict, `reply.text` its text, `reply.tool_calls` the tool calls in it. Those come next.)
 
 # %% [markdown]
 # ## 2. A model cannot do anything
 #
-# Next to these labs lies a **playground**: a folder with a few texts and a small code project. This cell makes a
-# fresh copy of it for this lab, and takes four tools that work there and nowhere else.
+# Next to these labs lies a **playground**: a folder with a few texts and a small code project. This cell
+# makes a fresh copy of it for this lab, and takes four of the six tools that work there and nowhere else.
 
 # %%
-everything = playground_tools(fresh_playground("lab1"))
-tools = Toolbox(everything[name] for name in ("list_files", "read_file", "search_text", "write_file"))
+all_six = playground_tools(fresh_playground("lab1"))
+tools = Toolbox(all_six[name] for name in ("list_files", "read_file", "search_text", "write_file"))
 print(tools)
 
 # %% [markdown]
@@ -121,8 +125,8 @@ print(whole_reply(client.chat.completions.create(model=model, messages=[request]
 # It cannot. A model turns text into text; it has no hands. (`user("...")` is labkit's short way to write
 # `{"role": "user", "content": "..."}`.)
 #
-# What you can do is *offer* it a tool. An offer is a description: the tool's name, what it does, and which
-# arguments it takes. labkit makes it from a function's signature and docstring.
+# What you can do is *offer* it a tool. An offer is a description: the tool's name, what it does, and
+# which arguments it takes. labkit makes it from a function's signature and docstring.
 
 # %%
 print(json.dumps(tools["read_file"].schema, indent=2))
@@ -131,17 +135,15 @@ print(json.dumps(tools["read_file"].schema, indent=2))
 # Now the same question, with the tools offered.
 
 # %%
-reply = whole_reply(
-    client.chat.completions.create(model=model, messages=[request], tools=tools.schemas)
-)
+reply = whole_reply(client.chat.completions.create(model=model, messages=[request], tools=tools.schemas))
 print(json.dumps(reply.message, indent=2))
 
 # %% [markdown]
 # Read this dict slowly, the whole lab hangs on it.
 #
-# The model has not read the file. It has answered with a **tool call**: a wish, in writing. The call has an `id`,
-# the tool's `name`, and `arguments`, which are a *string* that should hold JSON. Nothing happens until somebody
-# runs it.
+# The model has not read the file. It has answered with a **tool call**: a wish, in writing. The call has
+# an `id`, the tool's `name`, and `arguments`, which are a *string* that should hold JSON. Nothing happens
+# until somebody runs it.
 #
 # And until somebody does, the history is not fit to be sent. Try it:
 
@@ -153,8 +155,8 @@ except BadRequestError as error:
     print(error.status_code, error.body["message"])
 
 # %% [markdown]
-# Every call needs a **tool result** directly after it, tied to the call by its id. These are the words of the
-# real service, and you will meet them again.
+# Every call needs a **tool result** directly after it, tied to the call by its id. These are the words of
+# the real service, and you will meet them again.
 #
 # So let us run the call by hand.
 
@@ -164,37 +166,35 @@ arguments = json.loads(call["function"]["arguments"])
 content = tools[call["function"]["name"]](**arguments)
 
 history.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-answer = whole_reply(
-    client.chat.completions.create(model=model, messages=history, tools=tools.schemas)
-)
+answer = whole_reply(client.chat.completions.create(model=model, messages=history, tools=tools.schemas))
 history.append(answer.message)
 print(answer.text)
 
 # %% [markdown]
-# You have just been an agent's loop: you asked, ran what the model wished for, and asked again. From one input of
-# the user to the final answer, that is one **turn**.
+# You have just been an agent's loop: you asked, ran what the model wished for, and asked again. From one
+# input of the user to the final answer, that is one **turn**.
 #
-# Here is the history as a **strip**, the picture that runs through all the labs. Each block is a message and each
-# width its length; the bracket ties the call to its result.
+# Here is the history as a **strip**, the picture that runs through all the labs. Each block is a message
+# and each width its length; the bracket ties the call to its result.
 
 # %%
 strip(history, title="One turn with one tool call")
 
 # %% [markdown]
-# A turn of plain chat adds two messages to the history. A turn with one tool call adds four: your message, the
-# call, the result, the answer. And a real task takes not one call but dozens. The more an agent can do, the
-# faster its list grows.
+# A turn of plain chat adds two messages to the history. A turn with one tool call adds four: your
+# message, the call, the result, the answer. And a real task takes not one call but dozens. The more an
+# agent can do, the faster its list grows.
 #
 # So before we build anything else, let us be able to say how long a list is.
 
 # %% [markdown]
 # ## 3. How long is a history?
 #
-# A model reads **tokens**: pieces of words, some three to five characters of English each. The window of a model
-# is measured in tokens, and so is the bill.
+# A model reads **tokens**: pieces of words, about four characters of English each. What a model can take
+# in is measured in tokens, and so is the bill.
 #
-# Exact counting needs the model's own table of tokens. Often a rough estimate is enough, and the simplest one
-# divides the number of characters by a constant.
+# Exact counting needs the model's own table of tokens. Often a rough estimate is enough, and the simplest
+# one divides the number of characters by a constant.
 #
 # **Exercise 1.1: `estimate_tokens`**
 #
@@ -203,12 +203,12 @@ strip(history, title="One turn with one tool call")
 # - *Example:* `[user("hello")]` has 5 characters, so with 2 characters a token it gives 3.
 # - *Why it matters:* an agent has to know how much it sends *before* it sends it.
 #
-# Mind what counts. A message's content may be a string, `None` (a message that only calls tools may say nothing),
-# or a list of parts. And a call's arguments are text too: they are sent like everything else.
+# Mind what counts. A message's content may be a string, `None` (a message that only calls tools may say
+# nothing), or a list of parts. And a call's arguments are text too: they are sent like everything else.
 #
-# You have `text_of(content)`, which gives the text of all three kinds of content; `calls_of(message)`, the list
-# of a message's calls (empty if there are none); `function_of(call)`, the part of a call with name and arguments;
-# and `math`.
+# You have `text_of(content)`, which gives the text of all three kinds of content; `calls_of(message)`,
+# the list of a message's calls (empty if there are none); `function_of(call)`, the part of a call with
+# name and arguments; and `math`.
 
 # %% exercise="1.1" function="labkit.tokens:estimate_tokens" minutes=6 difficulty=1
 # hint: Start with a counter at 0 and walk through the messages. For each one, add the length of its text.
@@ -222,33 +222,32 @@ strip(history, title="One turn with one tool call")
 estimate_tokens = check("1.1", estimate_tokens)
 
 # %% [markdown]
-# How good is the estimate? `TokenCounter` counts exactly, with the same table of tokens that several models of
-# OpenAI use. Let it count the turn from above, message by message, and beside it the longest text of the
-# playground.
+# How good is the estimate? `TokenCounter` counts exactly, with a table of tokens that real models use
+# (`o200k_base`). Let both measure the turn from above, message by message, and then the longest text of
+# the playground.
 
 # %%
-counter = tokens.TokenCounter()
-article = user(everything["read_file"](path="big-article.md"))
+counter = TokenCounter()
+article = user(tools["read_file"](path="big-article.md"))
 
-print(f"{'message':<10} {'characters':>10} {'≈ estimate':>11} {'exact':>7}")
+print("message      ≈ estimate    exact    ≈ / exact")
 for message in [*history, article]:
-    characters = estimate_tokens([message], chars_per_token=1)
-    print(
-        f"{message['role']:<10} {characters:>10,} {estimate_tokens([message]):>11,} {counter.message(message):>7,}"
-    )
+    estimate, exact = estimate_tokens([message]), counter.message(message)
+    print(f"{message['role']:<12} {estimate:>10,} {exact:>8,} {estimate / exact:>12.2f}")
 
 # %% [markdown]
-# On the long English text the estimate is more than twice too high. On the short messages it comes closer, since
-# each message costs a few tokens for its role and its bounds, which the estimate does not see.
+# On the long English text, the last line, the estimate is about twice too high. On the call it is even a
+# little too low: a message also costs a few tokens for its role, its bounds and its tool's name, and the
+# estimate does not see those.
 #
-# Too high is the safe side: you stop a little early. It is not always the safe side, though. Lab 4 measures the
-# same estimate on Chinese, on code and on JSON.
+# Too high is mostly the safe side: you stop a little early. Lab 4 measures the same estimate on Chinese,
+# on code and on JSON, where it errs on the other side.
 
 # %% [markdown]
 # ## 4. From a call to a message
 #
-# In section 2 you ran a call by hand, and it went well. Calls do not always go well. Here is the same code as a
-# function, and four calls that a model might send. Three have something wrong with them.
+# In section 2 you ran a call by hand, and it went well. Calls do not always go well. Here is the same
+# code as a function, and four calls that a model might send. Three have something wrong with them.
 
 # %%
 calls = [
@@ -271,37 +270,40 @@ for call in calls:
         print(call["id"], "RAISES", type(error).__name__)
 
 # %% [markdown]
-# Without the `try` in that cell, each of the three would have ended the turn, and your program with it. It would
-# also have left a call without a result in the history, and you have seen what the server says to that.
+# Without the `try` in that cell, each of the three would have ended the turn, and your program with it.
+# It would also have left a call without a result in the history, and you have seen what the server says
+# to that.
 #
-# But look at it from the model's side. It made a slip: a misspelt name, a missing bracket. It could put it right
-# at once, if only somebody *told* it. So an error is not the end of the turn. **An error is a result**, like any
-# other, and the model reads it with the next request.
+# But look at it from the model's side. It made a slip: a misspelt name, a missing bracket. It could put
+# it right at once, if only somebody *told* it. So an error is not the end of the turn. **An error is a
+# result**, like any other, and the model reads it with the next request.
 #
 # **Exercise 1.2: `run_tool_call`**
 #
 # - *In:* a call as the model sent it, and the toolbox.
 # - *Out:* a tool message. Always, whatever is in the call.
-# - *Example:* a call of `read_file` gives `{"role": "tool", "tool_call_id": "c1", "content": "Hello from ..."}`;
-#   a call of `raed_file` gives the same dict with a content that starts with `"Error: "` and says what to do.
-# - *Why it matters:* everything that a model sends comes from outside. This function is the border, and nothing
-#   gets past it as an exception.
+# - *Example:* a call of `read_file` gives `{"role": "tool", "tool_call_id": "c1", "content": "Hello from
+#   ..."}`; a call of `raed_file` gives the same dict with a content that starts with `"Error: "` and says
+#   what to do.
+# - *Why it matters:* everything that a model sends comes from outside. This function is the border, and
+#   nothing gets past it as an exception.
 #
 # What you have:
 #
-# | | |
-# |---|---|
-# | `toolbox[name]` | the tool of that name. An unknown name raises, and the exception's text lists the names there are |
-# | `.run(arguments)` | calls a tool with a dict of arguments and returns text. It raises for arguments that do not fit, and lets the tool's own exceptions out |
-# | `json.loads(text)` | reads JSON, and raises for what is none. `read_arguments(raw, found)` does the same with better words, and takes empty text for no arguments |
-# | `str(error)` | what an exception says. `explain(error, name)` says it with advice for the model |
-# | `call_parts(call)` | id, name and raw arguments of a call, also when parts of it are missing |
+# - `toolbox[name]`: the tool of that name. An unknown name raises, and the exception's text lists the
+#   names there are.
+# - `.run(arguments)`: calls a tool with a dict of arguments and returns text. It raises for arguments
+#   that do not fit, and lets the tool's own exceptions out.
+# - `json.loads(text)`: reads JSON, and raises for what is none. `read_arguments(raw, found)` does the
+#   same with better words (`found` is the tool), and takes empty text for no arguments.
+# - `str(error)`: what an exception says. `explain(error, name)` says it with advice for the model.
+# - `call_parts(call)`: id, name and raw arguments of a call, also when some of them are missing.
 
 # %% exercise="1.2" function="labkit.tools:run_tool_call" minutes=8 difficulty=2
-# hint: Three things can raise: finding the tool, reading the arguments, and running it. One `try` can hold all
-#   three. Only the id and the name are needed outside.
-# hint: Inside the `try`, make `content` from the tool's result. In `except Exception as error:`, make `content`
-#   from the error, with "Error: " in front. Return the message after both, so that there is one way out.
+# hint: Three things can raise: finding the tool, reading the arguments, and running it. One `try` can
+#   hold all three. Only the id and the name are needed outside.
+# hint: Inside the `try`, make `content` from the tool's result. In `except Exception as error:`, make
+#   `content` from the error, with "Error: " in front. Return the message after both: one way out.
 # hint: `call_id, name, raw = call_parts(call)`, then in the `try`: `found = toolbox[name]` and
 #   `content = found.run(read_arguments(raw, found))`. At the end:
 #   `return {"role": "tool", "tool_call_id": call_id, "content": content}`.
@@ -310,7 +312,8 @@ for call in calls:
 run_tool_call = check("1.2", run_tool_call)
 
 # %% [markdown]
-# The same four calls again. Read the error texts as if you were the model: is there enough in them to do better?
+# The same four calls again. Read the error texts as if you were the model: is there enough in them to do
+# better?
 
 # %%
 for call in calls:
@@ -322,32 +325,33 @@ for call in calls:
 #
 # Now the heart of it. You did it by hand in section 2; say it in a sentence before you write it:
 #
-# > Ask the model. Append its reply. If it holds no calls, it is the answer. Else run each call in order, append
-# > each result, and ask again. After `max_turns` requests, stop and say so.
+# > Ask the model. Append its reply. If it holds no calls, it is the answer. Else run each call in order,
+# > append each result, and ask again. After `max_turns` requests, stop and say so.
 #
 # **Exercise 1.3: `run_turn`**
 #
-# - *In:* `messages`, a history that ends with the user's message; `ask`, a function that takes a history and
-#   returns a reply; `run_call`, a function that takes a call and returns its tool message; and `max_turns`, the
-#   most requests that this turn may make.
+# - *In:* `messages`, a history that ends with the user's message; `ask`, a function that takes a history
+#   and returns a reply; `run_call`, a function that takes a call and returns its tool message; and
+#   `max_turns`, the most requests that this turn may make.
 # - *Out:* the text of the answer. And `messages` has grown *in place*: the caller's list is the memory.
 # - *Example:* if the model calls one tool and then answers, `messages` grows from 1 to 4.
-# - *Why it matters:* this is the agent. All that comes in later labs hangs on this loop, and the loop itself
-#   will not change.
+# - *Why it matters:* this is the agent. All that comes in later labs hangs on this loop, and the loop
+#   itself will not change.
 #
-# A reply has `.message` (the dict to append), `.tool_calls` (a list, maybe empty) and `.text`. It also has
-# `.calls_may_run`. That is false when the reply was cut short at its length limit: half a call is not run, it
-# gets the text `CUT_SHORT` as its result. Lab 2 shows how that comes about.
+# A reply has `.message` (the dict to append), `.tool_calls` (a list, maybe empty) and `.text`. It also
+# has `.calls_may_run`. That is false when the reply was cut short at its length limit: half a call is not
+# run, it gets the text `CUT_SHORT` as its result. Lab 2 shows how that comes about.
 #
-# When the limit strikes, the history must still be fit to send. So every call has its result, and the last
-# message is an assistant message that says why there is no answer: `STOPPED.format(requests=max_turns)`, or
-# words of your own. `assistant(text)` and `tool_result(call_id, text)` build the two kinds of message.
+# When the limit strikes, the history must still be fit to send. So every call has its result, and the
+# last message is an assistant message that says why there is no answer:
+# `STOPPED.format(requests=max_turns)`, or words of your own. `assistant(text)` and `tool_result(call_id,
+# text)` build the two kinds of message.
 
 # %% exercise="1.3" function="labkit.loop:run_turn" minutes=10 difficulty=2
 # hint: `for _ in range(max_turns):` is the loop, with exactly one `ask(messages)` inside. The order of what
 #   follows is the order of the sentence above.
-# hint: Append `reply.message` first, whatever is in it. Then: no `reply.tool_calls`? Return `reply.text`. Else
-#   a second loop, over all of them, appends one tool message for each.
+# hint: Append `reply.message` first, whatever is in it. Then: no `reply.tool_calls`? Return
+#   `reply.text`. Else a second loop, over all of them, appends one tool message for each.
 # hint: In the inner loop: `if reply.calls_may_run:` append `run_call(call)`, `else:` append
 #   `tool_result(call["id"], CUT_SHORT)`.
 # hint: After the outer loop the limit has struck: append `assistant(STOPPED.format(requests=max_turns))` and
@@ -362,24 +366,24 @@ run_turn = check("1.3", run_turn)
 # The loop needs an `ask` and a `run_call`. The function below makes both, prints each step, and keeps a
 # **trace**: what every request sent, in tokens, counted exactly.
 #
-# One thing in it is new. What goes over the wire is `normalise(messages)`: the history made fit to send. For a
-# sound history that is the history itself. Section 7 shows when it is not.
+# One thing in it is new. What goes over the wire is `normalise(messages)`: the history made fit to send.
+# For a sound history that is the history itself. Section 7 shows when it is not.
 
 
 # %%
-def talk(history: list[Message], text: str, toolbox: Toolbox = tools, max_turns: int = 12, show: bool = True) -> Trace:
+def talk(
+    history: list[Message], text: str, toolbox: Toolbox = tools, max_turns: int = 12, show: bool = True
+) -> Trace:
     """One turn of your agent for the user's text. The history grows; the trace says what was sent."""
     trace = Trace()
     say = print if show else lambda line: None
 
-    def ask(messages: list[Message]) -> Any:
+    def ask(messages: list[Message]) -> Reply:
         sent = normalise(messages)
         size = counter.history(sent, toolbox.schemas)
         trace.add(sent, counter.counts(sent), tokens=size, tool_tokens=counter.tools(toolbox.schemas))
         say(f"request {len(trace)} sends {len(sent)} messages, {size:,} tokens")
-        return whole_reply(
-            client.chat.completions.create(model=model, messages=sent, tools=toolbox.schemas)
-        )
+        return whole_reply(client.chat.completions.create(model=model, messages=sent, tools=toolbox.schemas))
 
     def run_call(call: Message) -> Message:
         result = run_tool_call(call, toolbox)
@@ -399,8 +403,8 @@ def start_of(text: str, width: int = 70) -> str:
 
 
 # %% [markdown]
-# Now a task that takes a few steps. The harbour of the playground keeps a logbook, and somewhere in it stands
-# where a key hangs.
+# Now a task that takes a few steps. The harbour of the playground keeps a logbook, and somewhere in it
+# stands where a key hangs.
 
 # %%
 SYSTEM = system("You are a coding agent. You work in one folder, with the tools you are given.")
@@ -413,11 +417,11 @@ trace = talk(
 )
 
 # %% [markdown]
-# Six requests, and *your* loop made them. Look at the number of messages in each: every request sends all that the
-# one before it sent, and two messages more.
+# Six requests, and *your* loop made them. Look at the number of messages in each: every request sends all
+# that the one before it sent, and two messages more.
 #
-# Here is the last request as a strip. The first block is what describes the tools; it goes out every time, too.
-# Each mark shows how far an earlier request reached.
+# Here is the last request as a strip. The first block is what describes the tools; it goes out every
+# time, too. Each mark shows how far an earlier request reached.
 
 # %%
 strip(
@@ -436,8 +440,8 @@ growth(trace)
 # %% [markdown]
 # That is a straight line, or nearly: each step adds one file. A straight line does not look dangerous.
 #
-# But you do not pay for the last request. You pay for all of them. So add them up, and hold against it what was
-# really *said*: each message counted once, when it was new.
+# But you do not pay for the last request. You pay for all of them. So add them up, and hold against it
+# what was really *said*: each message counted once, when it was new.
 
 # %%
 said_against_sent(trace)
@@ -445,8 +449,8 @@ said_against_sent(trace)
 # %% [markdown]
 # What was said grows in a straight line. What was sent curves upwards, and it does not stop curving.
 #
-# A little arithmetic shows how it curves. Let the first request send $f$ tokens, and let each step add about
-# $s$ more. Then request number $k$ sends $f + (k-1)\,s$, and $n$ requests together send
+# A little arithmetic shows how it curves. Let the first request send $f$ tokens, and let each step add
+# about $s$ more. Then request number $k$ sends $f + (k-1)\,s$, and $n$ requests together send
 #
 # $$ n f \;+\; s\,\bigl(0 + 1 + 2 + \dots + (n-1)\bigr) \;=\; n f \;+\; s\,\frac{n(n-1)}{2} $$
 #
@@ -463,19 +467,20 @@ print(f"measured sum:      {sum(sent):,}")
 print(f"by the formula:   ≈ {n} · {f:,} + {s:.1f} · {n * (n - 1) // 2} = {n * f + s * n * (n - 1) / 2:,.0f}")
 
 # %% [markdown]
-# The first part grows with $n$: the fixed costs of a request. The second grows with $n(n-1)/2$, and that is the
-# **square**: twice as many steps, and this part is about four times as large. At six requests it is a nuisance.
-# At two hundred it is the whole bill.
+# The first part grows with $n$: the fixed costs of a request. The second grows with $n(n-1)/2$, and that
+# is the **square**: twice as many steps, and this part is about four times as large. At six requests it
+# is a nuisance. At two hundred it is the whole bill.
 
 # %% [markdown]
 # ## 7. Break it on purpose
 #
-# Three things go wrong in every agent sooner or later. You have built against all three; now see them happen.
+# Three things go wrong in every agent sooner or later. You have built against all three; now see them
+# happen.
 #
 # ### A tool that raises
 #
-# This tool always fails. First let its exception out, as an agent without your `run_tool_call` would. (You can
-# make the understudy call any tool: write `use TOOL with {...}`.)
+# This tool always fails. First let its exception out, as an agent without your `run_tool_call` would.
+# (You can make the understudy call any tool: write `use TOOL with {...}`.)
 
 
 # %%
@@ -487,10 +492,8 @@ def depth(place: str) -> float:
 gauges = Toolbox([depth])
 
 
-def ask_with_gauges(messages: list[Message]) -> Any:
-    return whole_reply(
-        client.chat.completions.create(model=model, messages=messages, tools=gauges.schemas)
-    )
+def ask_with_gauges(messages: list[Message]) -> Reply:
+    return whole_reply(client.chat.completions.create(model=model, messages=messages, tools=gauges.schemas))
 
 
 broken = [SYSTEM, user('use depth with {"place": "the quay"}')]
@@ -506,8 +509,8 @@ except BadRequestError as error:
     print("the next request:", error.status_code, error.body["message"])
 
 # %% [markdown]
-# One failing tool, and the conversation is dead: the history ends with a call that nobody answered, and no
-# request will be taken any more.
+# One failing tool, and the conversation is dead: the history ends with a call that nobody answered, and
+# no request will be taken any more.
 #
 # Now with your `run_tool_call` at the border.
 
@@ -521,8 +524,8 @@ print("\nwhat is wrong with the history:", problems(history) or "nothing")
 #
 # ### A model that never stops
 #
-# Nothing forces a model to come to an end. It can call the same tool for ever, each time with the whole history.
-# Here `max_turns` is all that stands between you and an endless bill.
+# Nothing forces a model to come to an end. It can call the same tool for ever, each time with the whole
+# history. Here `max_turns` is all that stands between you and an endless bill.
 
 # %%
 history = [SYSTEM]
@@ -538,18 +541,18 @@ trace = talk(history, "Stop that. How many words does `hello.txt` have?")
 # %% [markdown]
 # ### Arguments that are not JSON
 #
-# A model writes its arguments token by token, and nothing makes sure that the result is JSON. Here they are a
-# Python dict, in single quotes. It looks harmless, and `eval` would even read it. But `eval` would also *run* it,
-# and arguments come from outside: from a model, or from a file that the model has read.
+# A model writes its arguments token by token, and nothing makes sure that the result is JSON. Here they
+# are a Python dict, in single quotes. It looks harmless, and `eval` would even read it. But `eval` would
+# also *run* it, and arguments come from outside: from a model, or from a file that the model has read.
 
 # %%
 history = [SYSTEM]
 trace = talk(history, "use read_file with `{'path': 'hello.txt'}`")
 
 # %% [markdown]
-# The model gets an error that says what is wrong and how it should look. But there is a second trap. The bad
-# arguments now stand in the history, and some services reject a history with such a call in it. Then the mistake
-# of one moment would block every request after it.
+# The model gets an error that says what is wrong and how it should look. But there is a second trap. The
+# bad arguments now stand in the history, and some services reject a history with such a call in it. Then
+# the mistake of one moment would block every request after it.
 
 # %%
 print("in the history:", history[2]["tool_calls"][0]["function"]["arguments"])
@@ -561,17 +564,18 @@ except BadRequestError as error:
 print("normalised:    ", normalise(history)[2]["tool_calls"][0]["function"]["arguments"])
 
 # %% [markdown]
-# That is what `normalise` in `talk` is for. It wraps the bad arguments in a JSON object, so that the model can
-# still see what it wrote and the server has nothing to complain about. The history itself stays as it was.
+# That is what `normalise` in `talk` is for. It wraps the bad arguments in a JSON object, so that the
+# model can still see what it wrote and the server has nothing to complain about. The history itself stays
+# as it was.
 
 # %% [markdown]
 # ## 8. Turn the knobs
 #
 # ### How many files?
 #
-# The square law says: twice the files, about four times the repeated part. Measure it, with 2, 4 and 8 days of
-# the logbook. The last line reads the same eight files, but all in *one* reply: a model may make several calls at
-# once.
+# The square law says: twice the files, about four times the repeated part. Measure it, with 2, 4 and 8
+# days of the logbook. The last line reads the same eight files, but all in *one* reply: a model may make
+# several calls at once.
 
 
 # %%
@@ -593,32 +597,37 @@ for days in (2, 4, 8):
 report("8 files in one reply", read_days(8, ""))
 
 # %% [markdown]
-# *The rest* is the part with the square, $s\,n(n-1)/2$. From 2 to 4 files and from 4 to 8 it grows more than
-# threefold, and the longer the run, the closer to four.
+# *The rest* is the part with the square, $s\,n(n-1)/2$. From 2 to 4 files and from 4 to 8 it grows more
+# than threefold, and the longer the run, the closer to four.
 #
-# The last line is the cheapest trick in this lab. The same files, the same answer, but two requests in place of
-# nine: what is not asked for in between is not sent again. The loop you wrote could do this from the start, because
-# it runs *every* call of a reply.
+# The last line is the cheapest trick in this lab. The same files, the same answer, but two requests in
+# place of nine: what is not asked for in between is not sent again. The loop you wrote could do this from
+# the start, because it runs *every* call of a reply.
 #
-# Now change something: other files, other numbers, a longer system message (which is paid for in every request).
+# Now change something: other files, other numbers, a longer system message (which is paid for in every
+# request).
 #
 # ### How many requests?
 #
-# And `max_turns`? Too low, and the agent stops before it is done, after you have paid for all it did. Try 1, 3
-# and 6.
+# And `max_turns`? It protects your purse, but a task that needs more requests is stopped half-way. Run
+# one with a limit of 6, then with a limit of 2 and a word of encouragement.
 
 # %%
-for max_turns in (1, 3, 6):
+task = (
+    "Read `logbook/day-01.md`, `logbook/day-02.md` and `logbook/day-03.md`, one after another. "
+    "Where does the spare key of the boathouse hang?"
+)
+for max_turns, inputs in ((6, [task]), (2, [task, "Go on."])):
     history = [SYSTEM]
-    trace = talk(
-        history,
-        "Read `logbook/day-01.md`, `logbook/day-02.md` and `logbook/day-03.md`, one after another. "
-        "Where does the spare key of the boathouse hang?",
-        max_turns=max_turns,
-        show=False,
-    )
-    print(f"max_turns={max_turns}: {len(trace)} requests, {trace.sent:,} tokens sent")
-    print(f"    {start_of(history[-1]['content'], 150)}\n")
+    for text in inputs:
+        trace = talk(history, text, max_turns=max_turns, show=False)
+        print(f"max_turns={max_turns}: {len(trace)} requests, {trace.sent:,} tokens sent")
+        print(f"    {start_of(history[-1]['content'], 76)}")
+
+# %% [markdown]
+# The stop has cost a turn and your attention, but hardly any tokens: the history is whole, so the agent
+# goes on where it stopped and reads nothing twice. A limit is cheap when it leaves a sound history
+# behind.
 
 # %% [markdown]
 # ## 9. Say it
@@ -635,11 +644,11 @@ quiz(
         ),
         wrong(
             "The server, by the id of the conversation",
-            "This protocol has no such id. Each request stands alone, and what it does not hold is not known.",
+            "This protocol has no such id. Each request stands alone: what it does not hold is not known.",
         ),
         right(
             "The list of messages that your program keeps and sends",
-            "The history is the memory, all of it. So whoever changes the list changes what the model remembers.",
+            "The history is all the memory there is. Change the list, and you change what is remembered.",
         ),
     ),
     question(
@@ -665,11 +674,11 @@ quiz(
         ),
         right(
             "So that the call has an answer, and the model can try another way",
-            "Both matter: without a result the server refuses the history; with one, the model knows what went wrong.",
+            "Without a result the server refuses the history. With one, the model knows what went wrong.",
         ),
         wrong(
             "Because exceptions are slow in Python",
-            "Speed has nothing to do with it. Ctrl-C, by the way, still gets out: it is meant for the program.",
+            "Speed has nothing to do with it. (Ctrl-C still gets out: it is meant for the program.)",
         ),
     ),
     question(
@@ -728,20 +737,22 @@ quiz(
 # - A model has no memory and no hands. The history is its memory, and your loop is its hands.
 # - A tool call is a wish. Every call gets a result, and an error is a result too.
 # - The loop: ask, append, run what was asked, append, ask again, until there is an answer or the limit.
-# - All of the history is sent with every request, so what is *sent* grows with the square of what is *said*.
+# - All of the history is sent with every request, so what is *sent* grows with the square of what is
+#   *said*.
 #
-# Each later lab works on that last line. Lab 2 first makes the agent pleasant to watch: it streams. From lab 3 on
-# you make the history shorter without losing the task, which is called **compaction**.
+# Each later lab works on that last line. Lab 2 first makes the agent pleasant to watch: it streams. From
+# lab 3 on you make the history shorter without losing the task, which is called **compaction**.
 
 # %% [markdown]
 # ## 11. Your own task
 #
-# `labkit.loop.Agent` is your `run_turn` with a client, a history and a trace around it. Give it a tool and a task
-# of your own. A tool is any function with types and a docstring; the model reads both.
+# `labkit.loop.Agent` is the loop of exercise 1.3 with a client, a history and a trace around it. Give it
+# a tool and a task of your own. A tool is any function with types and a docstring; the model is shown
+# both.
 #
-# Change the function, the task, or both, and run the cell. The understudy calls a tool when you tell it
-# (`use TOOL with {...}`), or when your words contain all words of the tool's name. A real model decides for itself,
-# by the docstring.
+# Change the function, the task, or both, and run the cell. The understudy calls a tool of yours when you
+# tell it to (`use TOOL with {...}`), or when your words hold all the words of the tool's name. A real
+# model decides for itself, by the docstring.
 
 
 # %%
@@ -754,22 +765,22 @@ def metres_to_feet(metres: float) -> float:
 agent = Agent(
     client,
     model,
-    tools=tools + [metres_to_feet],
+    tools=[*tools, metres_to_feet],
     system="You are the clerk of a small harbour.",
     on_event=Narrator(),
 )
-agent.run('Read `logbook/day-01.md`, then use metres_to_feet with {"metres": 3.4}.')
+agent.run("Convert 3.4 metres to feet, please.")
 agent.trace
 
 # %% [markdown]
-# The history of your agent is an ordinary list. Look at it, cut it, send it again.
+# The agent's history is an ordinary list. Look at it, cut it, send it again.
 
 # %%
 strip(agent.messages, title="My own task")
 
 # %% [markdown]
-# **With a real model.** Put `LABKIT_MODEL` and a key into a file `.env` in your labs' folder, and every cell above
-# talks to that model, over the same protocol. Its words will differ from run to run, and it costs money: a key alone
-# never switches away from the understudy, only `LABKIT_MODEL` does.
+# **With a real model.** Put `LABKIT_MODEL` and a key into a file `.env` in your labs' folder, and every
+# cell above talks to that model over the same protocol. Then the words differ from run to run, and it
+# costs money. A key alone never switches away from the understudy; only `LABKIT_MODEL` does.
 #
 # **Next:** lab 2, streaming.
