@@ -27,6 +27,7 @@ def labkit_process(*words: str, cwd: Path, **environment: str) -> subprocess.Com
         capture_output=True,
         text=True,
         encoding="utf-8",
+        errors="backslashreplace",
         stdin=subprocess.DEVNULL,
     )
 
