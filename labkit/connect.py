@@ -31,12 +31,14 @@ _running: dict[int, tuple[Server, OpenAI]] = {}  # by process id: a forked child
 
 
 def connect(model: str | None = None) -> tuple[OpenAI, str]:
-    """An OpenAI client and a model's name: by default the understudy, which is a set of rules and no language model.
+    """An OpenAI client and a model's name: by default the understudy, which is a set of rules and no language
+    model.
 
-    A name that starts with `understudy` means the stand-in: its server runs in a thread of this process, needs no
-    key and no network, and is reused by the next call. Any other name, given here or in LABKIT_MODEL (in the
-    environment or a `.env` file), means a service: the key comes from LABKIT_API_KEY or OPENAI_API_KEY, the address
-    from LABKIT_BASE_URL or OPENAI_BASE_URL. A key alone never switches away from the understudy.
+    A name that starts with `understudy` means the stand-in: its server runs in a thread of this process,
+    needs no key and no network, and is reused by the next call. Any other name, given here or in LABKIT_MODEL
+    (in the environment or a `.env` file), means a service: the key comes from LABKIT_API_KEY or
+    OPENAI_API_KEY, the address from LABKIT_BASE_URL or OPENAI_BASE_URL. A key alone never switches away from
+    the understudy.
 
     Raises ModelError, with what to do, for an unknown understudy or a missing key.
     """
@@ -50,12 +52,16 @@ def connect(model: str | None = None) -> tuple[OpenAI, str]:
 
 
 def understudy() -> Server:
-    """The understudy's running server (started if need be). `.faults` switches faults on, `.url` is its address."""
+    """The understudy's running server (started if need be). `.faults` switches faults on, `.url` is its
+    address.
+    """
     return _stand_in()[0]
 
 
 def disconnect() -> None:
-    """End the understudy's server thread, if one runs, and free its port. The next connect() starts a new one."""
+    """End the understudy's server thread, if one runs, and free its port. The next connect() starts a new
+    one.
+    """
     with _lock:
         found = _running.pop(os.getpid(), None)
     if found:
@@ -65,7 +71,8 @@ def disconnect() -> None:
 
 
 def read_settings() -> dict[str, str]:
-    """The variables that choose a model: the environment's, else those of a `.env` file here or in the learner's folder.
+    """The variables that choose a model: the environment's, else those of a `.env` file here or in the
+    learner's folder.
 
     Reads the files without changing the environment. Values are stripped; empty ones do not count.
     """

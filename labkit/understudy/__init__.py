@@ -3,9 +3,11 @@
 It plays a coding agent well enough to learn on, without a key or a network, and says the same thing every
 time. It knows only what is in the request: what compaction has removed, it has forgotten.
 
-Read in this order: `requests` (what does the user ask for), `view` (what does the request still show), `planner`
-(the next step), `reader` (finding and shortening text); then the wire: `refusals`, `usage`, `wire`, `faults`,
-`server`.
+Read in this order.
+What does the user ask for: `marks`, `verbs`, `step`, `explicit`, `requests`.
+What does the request still show: `hands`, `memory`, `view`, `work`, `reader`.
+What is done next: `reading`, `summarising`, `writing`, `running`, `repair`, `answers`, `compressor`, `planner`.
+The wire: `refusals`, `usage`, `faults`, `draft`, `wire`, `service`, `server`.
 """
 
 from labkit.understudy.models import DEFAULT_MODEL, MODELS, WHAT_IT_IS

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from labkit.understudy.draft import Draft
-from labkit.understudy.hands import argument, tidy
-from labkit.understudy.marks import hide
-from labkit.understudy.memory import asks_for_work
+from labkit.understudy.hands import tidy
 from labkit.understudy.models import I_AM, I_AM_ZH
-from labkit.understudy.reader import Passage, look_up, passages_of, telling_words, terms
-from labkit.understudy.requests import QUESTION, Step
+from labkit.understudy.reader import Passage, look_up, passages_of, terms
+from labkit.understudy.recall import PERSONAL, is_statement, read_again, report, search_snapshot
+from labkit.understudy.step import Step
 from labkit.understudy.view import Done
 from labkit.understudy.work import Work, named, need_texts, text_of_file
 
 WHO = re.compile(
-    r"\b(who|what) are you\b|\bare you (a|an|the|really|human|real)\b|language model|你是谁|你是什么|你是(不是)?.{0,8}(模型|人)|你叫什么",
+    r"\b(who|what) are you\b|\bare you (a|an|the|really|human|real)\b|language model"
+    r"|你是谁|你是什么|你是(不是)?.{0,8}(模型|人)|你叫什么",
     re.I,
 )
 GREETING = re.compile(
@@ -27,12 +27,7 @@ THANKS = re.compile(
 GOAL = re.compile(r"\b(goal|aim|objective)\b|\bthe task\b|目标|任务是|目的", re.I)
 FIRST = re.compile(r"\bfirst\b|\boriginally\b|\bat the (start|beginning)\b|最初|一开始|最先|最早|第一", re.I)
 FILES_READ = re.compile(r"\bfiles?\b.*\bread\b|读(过|了)?(哪|什么).*文件|文件.*读过", re.I)
-PERSONAL = re.compile(r"\b(my|i|me|mine|our|we)\b|我", re.I)
 IGNORANCE = ("I do not know", "我不知道")
-MOST_LOOKS = 5
-"""How many times the snapshot is looked into for one question."""
-MOST_READ_AGAIN = 12
-"""How many files are read again for one question."""
 
 
 def tell(step: Step, work: Work) -> None:
@@ -81,26 +76,10 @@ def give_up(work: Work) -> None:
     )
 
 
-def report(found: Passage, work: Work) -> None:
-    """An answer with its source: the user, the summary, a file, or the understudy itself."""
-    english = {
-        "user": "You said",
-        "summary": "The summary of our earlier conversation says",
-        "assistant": "I said earlier",
-    }
-    chinese = {"user": "你说过", "summary": "先前对话的摘要说", "assistant": "我先前说过"}
-    source = f"`{found.source}`"
-    work.say(
-        f"{english.get(found.source, source + ' says')}: {found.text}",
-        f"{chinese.get(found.source, source + ' 里说')}：{found.text}",
-    )
-
-
-# --- from the context -------------------------------------------------------------------------------------
-
-
 def about_the_work(question: str, work: Work) -> bool:
-    """Questions about the conversation itself: the goal, the first request, the files read. True when answered."""
+    """Questions about the conversation itself: the goal, the first request, the files read. True when
+    answered.
+    """
     view = work.view
     asked = [*view.memory.requests, *view.spoken("user")]
     if FILES_READ.search(question):
@@ -130,7 +109,9 @@ def about_the_work(question: str, work: Work) -> bool:
 
 
 def about_files(step: Step, work: Work) -> Draft | bool:
-    """A question that names files is answered from them: as read, as summarised, or read now. True when answered."""
+    """A question that names files is answered from them: as read, as summarised, or read now. True when
+    answered.
+    """
     view = work.view
     for path in step.paths:
         text = text_of_file(view, path)
@@ -149,7 +130,9 @@ def about_files(step: Step, work: Work) -> Draft | bool:
 
 
 def look_up_in_order(question: str, work: Work) -> Passage | None:
-    """What the user said and what summaries tell first, then files and results, then what the understudy said."""
+    """What the user said and what summaries tell first, then files and results, then what the understudy
+    said.
+    """
     view = work.view
     user = [
         each for text in view.spoken("user") for each in passages_of("user", text) if is_statement(each.text)
@@ -183,10 +166,6 @@ def look_up_in_order(question: str, work: Work) -> Passage | None:
     return None
 
 
-def is_statement(text: str) -> bool:
-    return not QUESTION.search(text) and not asks_for_work(text)
-
-
 def shared_terms(question: str, found: Passage) -> int:
     return len(set(terms(question)) & set(terms(found.text)))
 
@@ -205,59 +184,3 @@ def visible_files(work: Work) -> dict[str, str]:
     )
     texts = {path: text_of_file(work.view, path) for path in paths}
     return {path: text for path, text in texts.items() if text is not None}
-
-
-# --- from the snapshot, from files read before ------------------------------------------------------------
-
-
-def search_snapshot(question: str, work: Work) -> Draft | None:
-    """Look for a lost detail in the snapshot of the old history: search for telling words, then read."""
-    view, path = work.view, work.view.memory.snapshot
-    if not path:
-        return None
-    looks = [done for done in [*view.made("search"), *view.made("read")] if done.path == tidy(path)]
-    shown = [each for done in looks if done.useful for each in passages_of(path, unescape(done.result or ""))]
-    found = look_up(
-        question, [each for each in shown if is_statement(each.text) and question not in each.text]
-    )
-    if found:
-        report(Passage(path, re.sub(r"^.*?\"content\": \"", "", found.text)), work)
-        return None
-    tried = [argument(done.arguments, "pattern") for done in looks]
-    words = [word for word in telling_words(question) if word not in tried]
-    calls = []
-    if view.hands.can("search") and words and len(looks) < 3:
-        calls = [view.hands.call("search", pattern=words[0], path=path)]
-    elif view.hands.can("read") and not view.made("read", path) and len(looks) < MOST_LOOKS:
-        calls = [view.hands.call("read", path=path)]
-    if not calls:
-        return None
-    return work.want(
-        f"That is not in what I still have; I look into the snapshot `{path}`.",
-        f"现有内容里没有；我去快照 `{path}` 里找。",
-        calls,
-    )
-
-
-def unescape(text: str) -> str:
-    """Lines of JSON as readable text."""
-    return text.replace("\\n", "\n").replace('\\"', '"')
-
-
-def read_again(question: str, work: Work) -> Draft | None:
-    """Files whose text has been lost are read again when a question may be about them; at most two."""
-    view = work.view
-    if work.said or (PERSONAL.search(question) and not view.memory.snapshot):
-        return None
-    lost = [done.path for done in view.all_calls if done.skill == "read" and done.lost]
-    lost += view.memory.files("read")
-    fresh = {done.path for done in view.made("read")}
-    if len(fresh) >= MOST_READ_AGAIN:
-        return None
-    paths = [path for path in dict.fromkeys(map(tidy, lost)) if path not in fresh]
-    paths = [
-        path for path in paths if text_of_file(view, path) is None and path != tidy(view.memory.snapshot)
-    ]
-    hints = {path: set(terms(f"{path} {view.memory.gist(path)}")) for path in paths}
-    paths.sort(key=lambda path: -len(hints[path] & set(terms(question))))
-    return need_texts(work, paths[:2]) if view.hands.can("read") else None

@@ -13,7 +13,7 @@ from labkit.messages import Message, text_of
 from labkit.understudy.draft import Draft
 from labkit.understudy.hands import Hands
 from labkit.understudy.marks import hide
-from labkit.understudy.requests import is_chinese
+from labkit.understudy.verbs import is_chinese
 
 ABOUT_THE_TALK = re.compile(
     r"\bsummar\w+\b.*\b(conversation|history|discussion|chat|transcript|messages|everything above|so far)\b"
@@ -27,8 +27,8 @@ USUAL_LENGTH = 1000
 def compress(body: Mapping[str, Any]) -> Draft | None:
     """The summary that a request asks for; None for a request that asks for something else.
 
-    A compressor that is offered tools takes them for an invitation: it goes on with the task it should only have
-    summarised. (Many models do; that is why a request for a summary carries no tools.)
+    A compressor that is offered tools takes them for an invitation: it goes on with the task it should only
+    have summarised. (Many models do; that is why a request for a summary carries no tools.)
     """
     messages = body["messages"]
     last = text_of(messages[-1].get("content")) if messages[-1].get("role") == "user" else ""

@@ -75,7 +75,7 @@ def draft_tokens(draft: Draft, count: Callable[[str], int]) -> int:
 
 
 def cut_text(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """The longest start of `text` that has at most `tokens` tokens (found by halving, so nearly the longest)."""
+    """The longest start of `text` with at most `tokens` tokens (found by halving, so nearly the longest)."""
     if count(text) <= tokens:
         return text
     low, high = 0, len(text)

@@ -62,7 +62,10 @@ class Fault:
             raise Refusal(401, text, code="invalid_api_key")
         if self.kind == "429":
             wait = f"{self.retry_after:g}"
-            text = f"Rate limit reached for requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in {wait}s."
+            text = (
+                "Rate limit reached for requests per min (RPM): Limit 3, Used 3, Requested 1. "
+                f"Please try again in {wait}s."
+            )
             headers = {"Retry-After": wait}
             raise Refusal(429, text, kind="requests", code="rate_limit_exceeded", headers=headers)
         if self.kind == "500":
@@ -71,7 +74,7 @@ class Fault:
 
 
 class FaultSwitch:
-    """The faults that wait for the server's next requests, first in, first out. Safe to use from any thread."""
+    """The faults that wait for the server's next requests, first in, first out. For any thread."""
 
     def __init__(self) -> None:
         self._waiting: deque[Fault] = deque()

@@ -26,7 +26,11 @@ def find_fixes(path: str, code: str, notes: str, chinese: bool = False) -> Itera
     yield from from_descriptions(path, code, chinese)
 
 
-_SHOULD_BE = r"`([^`\n]+)`\s*(?:should (?:be|read|say)|must be|->|→|becomes|应为|应该是|应当是|改为|改成)\s*`([^`\n]+)`"
+_SHOULD_BE = (
+    r"`([^`\n]+)`\s*"
+    r"(?:should (?:be|read|say)|must be|->|→|becomes|应为|应该是|应当是|改为|改成)"
+    r"\s*`([^`\n]+)`"
+)
 _REPLACE = r"(?:replace|change|把|将)\s*`([^`\n]+)`\s*(?:with|by|to|into|改为|改成|换成)\s*`([^`\n]+)`"
 
 
@@ -54,7 +58,8 @@ MEANINGS = (
 
 
 def from_descriptions(path: str, code: str, chinese: bool) -> Iterator[Fix]:
-    """A function whose docstring says one comparison and whose code makes its neighbour: `>=` where it says "more than".
+    """A function whose docstring says one comparison and whose code makes its neighbour: `>=` where it says
+    "more than".
 
     >>> text = 'def big(n):\\n    "\"\"More than ten."\"\"\\n    return n >= 10\\n'
     >>> [fix.new for fix in from_descriptions("a.py", text, False)]

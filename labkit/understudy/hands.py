@@ -1,6 +1,7 @@
 """Which tools a request offers, by what they do, and how their arguments are called.
 
-The rules speak of reading or writing; the request may offer `read_file(path)` or a learner's own `cat(filename)`.
+The rules speak of reading or writing; the request may offer `read_file(path)` or a learner's own
+`cat(filename)`.
 """
 
 from __future__ import annotations

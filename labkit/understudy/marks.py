@@ -1,7 +1,8 @@
-"""Marked words in a request: `code`, "quotes" and bare file names, taken out so that sentences can be split safely.
+"""Marked words in a request: `code`, "quotes" and bare file names, taken out so that sentences can be split
+safely.
 
-Example: in "read notes.md, then count" the dot and the comma mean different things; once `notes.md` is a mark, every
-dot that is left ends a sentence.
+Example: in "read notes.md, then count" the dot and the comma mean different things; once `notes.md` is a
+mark, every dot that is left ends a sentence.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _MARKED = re.compile(
     r"`([^`\n]+)`|“([^”]+)”|「([^」]+)」|\"([^\"\n]+)\"|(?<!\w)'([^'\n]+)'(?!\w)|(" + BARE_PATH + ")"
 )
 _PLACE = re.compile("\ue000(\\d+)\ue001")  # private characters: no request holds them
-_PATH = re.compile(rf"^(?:\.{{0,2}}/)?[\w.()+ -]*(?:/[\w.()+ -]+)*/?$")
+_PATH = re.compile(r"^(?:\.{0,2}/)?[\w.()+ -]*(?:/[\w.()+ -]+)*/?$")
 _NOT_A_FILE = ("e.g", "i.e", "etc.", "vs.")
 
 

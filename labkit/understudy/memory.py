@@ -1,4 +1,6 @@
-"""What summaries tell: the task, the files and commands they name, and where the snapshot of the old history lies."""
+"""What summaries tell: the task, the files and commands they name, and where the snapshot of the old history
+lies.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from labkit.understudy.requests import parse
 
 SNAPSHOT = re.compile(r"\[Context has been compressed\. Memory: ([^\]\n]+)\]")
 _LABEL = re.compile(
-    r"^\W*(?P<label>open|asked|(?:the )?(?:user(?:'s)?|goal|task|request)\b[^:：]{0,30}|待办|要求|目标|任务|用户[^:：]{0,10})"
+    r"^\W*(?P<label>open|asked|(?:the )?(?:user(?:'s)?|goal|task|request)\b[^:：]{0,30}"
+    r"|待办|要求|目标|任务|用户[^:：]{0,10})"
     r"\s*[:：]\s*(?P<text>.+)$",
     re.I,
 )
@@ -23,7 +26,7 @@ WORK = {"read", "list", "search", "count", "summarise", "write", "run", "repair"
 
 
 def is_summary(message: Message) -> bool:
-    """Whether a message is a summary that may be trusted: a user message under one of compaction's headings."""
+    """Whether a message is a summary to be trusted: a user message under one of compaction's headings."""
     return message.get("role") == "user" and HEADING.match(text_of(message.get("content"))) is not None
 
 
@@ -38,7 +41,8 @@ class Entry:
 
 _ENTRY = re.compile(
     r"^\s*[-*•]\s+(?:(?P<verb>read|changed|wrote|made|edited|ran|已读|已改|已写|已运行)\s*[:：]?\s+)?"
-    r"(?P<key>`[^`]+`|[^\s:：]+\.\w{1,6}(?=\s*(?:[:：]|$))|(?:[\w./-]+ )*[\w./-]+?)(?:\s*[:：]\s*(?P<gist>.*))?$",
+    r"(?P<key>`[^`]+`|[^\s:：]+\.\w{1,6}(?=\s*(?:[:：]|$))|(?:[\w./-]+ )*[\w./-]+?)"
+    r"(?:\s*[:：]\s*(?P<gist>.*))?$",
     re.I,
 )
 
@@ -64,7 +68,9 @@ class Memory:
 
     @property
     def task(self) -> str:
-        """The request that the summaries hand on: the last of the user's own words, or line, that asks for work."""
+        """The request that the summaries hand on: the last of the user's own words, or line, that asks for
+        work.
+        """
         for text in reversed(self.texts):
             summary, _, words = text.partition(WORDS_HEADING)
             labelled = [found for found in map(_LABEL.match, summary.splitlines()) if found]

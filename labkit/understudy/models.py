@@ -16,11 +16,12 @@ WHAT_IT_IS = (
     "It stands in for one so that the labs run without a key and say the same thing every time."
 )
 I_AM = (
-    "I am the understudy: a set of rules written in Python, not a language model. I stand in for one so that the labs "
-    "run without a key and say the same thing every time. I know only what is in the request."
+    "I am the understudy: a set of rules written in Python, not a language model. I stand in for one so that "
+    "the labs run without a key and say the same thing every time. I know only what is in the request."
 )
 I_AM_ZH = (
-    "我是替身（understudy）：一组用 Python 写成的规则，不是语言模型。有了我，实验不需要密钥，每次的输出也都一样。"
+    "我是替身（understudy）：一组用 Python 写成的规则，不是语言模型。"
+    "有了我，实验不需要密钥，每次的输出也都一样。"
     "我只知道请求里写着的东西。"
 )
 

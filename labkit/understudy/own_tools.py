@@ -10,14 +10,15 @@ from labkit.understudy.draft import Call, Draft
 from labkit.understudy.hands import skill_of
 from labkit.understudy.marks import hide
 from labkit.understudy.reader import stem
-from labkit.understudy.requests import Step
-from labkit.understudy.steps import shorten
+from labkit.understudy.step import Step
 from labkit.understudy.view import View
-from labkit.understudy.work import Work
+from labkit.understudy.work import Work, shorten
 
 
 def own_tool_for(step: Step, view: View) -> Call | None:
-    """The call of a learner's own tool that the words suggest: `get_weather(city)` for "the weather in Paris"."""
+    """The call of a learner's own tool that the words suggest: `get_weather(city)` for "the weather in
+    Paris".
+    """
     words = {stem(word) for word in re.findall(r"[a-z0-9]+", step.clause.lower())}
     for name in view.hands.schemas:
         parts = [

@@ -1,4 +1,4 @@
-"""The next step: from a request to what the understudy says or calls. Stateless: each request is read afresh."""
+"""The next step: from a request to what the understudy says or calls. Each request is read afresh."""
 
 from __future__ import annotations
 
@@ -16,22 +16,14 @@ from labkit.understudy.draft import Call, Draft
 from labkit.understudy.hands import Hands
 from labkit.understudy.memory import is_summary
 from labkit.understudy.own_tools import own_tool, own_tool_for
+from labkit.understudy.reading import count, list_files, read, report_reading, search
 from labkit.understudy.repair import repair
-from labkit.understudy.requests import Step, parse
-from labkit.understudy.steps import (
-    Rule,
-    count,
-    list_files,
-    made_as_asked,
-    read,
-    report_reading,
-    run,
-    search,
-    summarise,
-    use,
-)
+from labkit.understudy.requests import parse
+from labkit.understudy.running import made_as_asked, run, use
+from labkit.understudy.step import Step
+from labkit.understudy.summarising import summarise
 from labkit.understudy.view import View
-from labkit.understudy.work import Work
+from labkit.understudy.work import Rule, Work
 from labkit.understudy.writing import write
 
 RULES: dict[str, Rule] = {
@@ -119,8 +111,8 @@ def last_finished(view: View, steps: Sequence[Step]) -> int:
 def answers_the_summary(view: View) -> bool:
     """Whether the newest thing to answer is a summary that nobody has acknowledged.
 
-    Systems A and C put an acknowledgement after the summary, so that a model goes on instead of answering it. System
-    B's summary stands for the messages it replaced and needs none.
+    Systems A and C put an acknowledgement after the summary, so that a model goes on instead of answering it.
+    System B's summary stands for the messages it replaced and needs none.
     """
     messages = view.messages
     before = view.start if view.from_summary else view.start - 1

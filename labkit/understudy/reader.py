@@ -1,6 +1,8 @@
-"""Reading without understanding: the most telling sentences of a text, and the sentence that answers a question.
+"""Reading without understanding: the most telling sentences of a text, and the sentence that answers a
+question.
 
-Works on words that two texts share. English words are compared by their stems, Chinese by pairs of characters.
+Works on words that two texts share. English words are compared by their stems, Chinese by pairs of
+characters.
 """
 
 from __future__ import annotations
@@ -11,13 +13,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_STOP = frozenset(
-    "a an the and or but of to in on at by for with from as is are was were be been being it its this that these "
-    "those he she they them his her their we you i my your our me us not no so if than then there here which who "
-    "what when where why how do does did done has have had can could may might must shall should will would about "
-    "into over under again more most some any each all both few other such only own same too very just because "
-    "tell say says said please give according know many much long wide large big high deep old".split()
-)
+_STOP_WORDS = [
+        "a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "by", "for", "with", "from",
+        "as", "is", "are", "was", "were", "be", "been", "being", "it", "its", "this", "that", "these",
+        "those", "he", "she", "they", "them", "his", "her", "their", "we", "you", "i", "my", "your",
+        "our", "me", "us", "not", "no", "so", "if", "than", "then", "there", "here", "which", "who",
+        "what", "when", "where", "why", "how", "do", "does", "did", "done", "has", "have", "had", "can",
+        "could", "may", "might", "must", "shall", "should", "will", "would", "about", "into", "over",
+        "under", "again", "more", "most", "some", "any", "each", "all", "both", "few", "other", "such",
+        "only", "own", "same", "too", "very", "just", "because", "tell", "say", "says", "said",
+        "please", "give", "according", "know", "many", "much", "long", "wide", "large", "big", "high",
+        "deep", "old"
+]  # fmt: skip
+_STOP = frozenset(_STOP_WORDS)
 _STOP_ZH = frozenset(
     "的了是在我你他她它们这那和与或就都也还有没不被把给让从到对于吗呢吧啊什么哪个怎样请问多少为了"
 )
@@ -76,8 +84,8 @@ def stem(word: str) -> str:
 def main_points(text: str, number: int) -> list[str]:
     """The `number` sentences that say most of a text, in its own order and words.
 
-    A sentence counts by how often the text uses its words; it counts more in the first paragraph, and when it says
-    itself that it is the main point. A sentence that repeats one chosen before counts less.
+    A sentence counts by how often the text uses its words; it counts more in the first paragraph, and when it
+    says itself that it is the main point. A sentence that repeats one chosen before counts less.
     """
     prose = [
         each for each in _prose(text) if 20 <= len(each) <= 600 or (len(each) >= 8 and _has_chinese(each))
@@ -112,7 +120,8 @@ def _weight(sentence: str, place: int, count: int, weights: Counter[str]) -> flo
         return 0.0
     score = sum(math.sqrt(weights[term]) for term in own) / (len(own) + 7)
     if re.search(
-        r"\b(main|key|central) (point|idea|message)|above all|in short|the lesson is\b|主旨|要点|总之|归根结底|最重要",
+        r"\b(main|key|central) (point|idea|message)|above all|in short|the lesson is\b"
+        r"|主旨|要点|总之|归根结底|最重要",
         sentence,
         re.I,
     ):
@@ -139,8 +148,8 @@ def _has_chinese(text: str) -> bool:
 def look_up(question: str, passages: Sequence[Passage]) -> Passage | None:
     """The passage that shares most of the question's telling words; None when none shares enough of them.
 
-    Rare words count more. A word that no passage has counts most of all, against every answer: so a question about
-    something that is not there gets no answer.
+    Rare words count more. A word that no passage has counts most of all, against every answer: so a question
+    about something that is not there gets no answer.
     """
     wanted = list(dict.fromkeys(terms(question)))
     if not wanted or not passages:
@@ -150,7 +159,8 @@ def look_up(question: str, passages: Sequence[Passage]) -> Passage | None:
     rarity = {term: math.log((len(passages) + 1) / (seen[term] + 0.5)) + 0.2 for term in wanted}
     total = sum(rarity.values())
     number_asked = re.search(
-        r"\b(how many|how (wide|long|much|high|deep|old)|when|what (year|date|time))\b|多少|几|何时|哪年|什么时候|日期",
+        r"\b(how many|how (wide|long|much|high|deep|old)|when|what (year|date|time))\b"
+        r"|多少|几|何时|哪年|什么时候|日期",
         question,
         re.I,
     )
@@ -170,8 +180,9 @@ def look_up(question: str, passages: Sequence[Passage]) -> Passage | None:
 
 
 def passages_of(source: str, text: str) -> Iterable[Passage]:
-    """A text's sentences as passages. A table's row is one passage."""
-    return (Passage(source, each) for each in sentences(text))
+    """A text's sentences as passages, headings apart: they name a thing and do not tell it."""
+    told = re.sub(r"^\s*#+ .*$", "", text, flags=re.M)
+    return (Passage(source, each) for each in sentences(told))
 
 
 def telling_words(question: str) -> list[str]:
@@ -183,4 +194,4 @@ def telling_words(question: str) -> list[str]:
         run for run in re.split(r"[^\u4e00-\u9fff]+|[" + "".join(_STOP_ZH) + "]+", question) if len(run) >= 2
     ]
     ranked = [*("".join(parts) for parts in marked), *named, *sorted(words, key=len, reverse=True), *chinese]
-    return list(dict.fromkeys(ranked))
+    return [word for word in dict.fromkeys(ranked) if len(word) > 1]

@@ -37,10 +37,13 @@ NOT_JSON = (
     "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP "
     "library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)"
 )
-NO_CALL = "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+NO_CALL = (
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message "
+    "with 'tool_calls'."
+)
 NO_RESULT = (
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
-    "The following tool_call_ids did not have response messages: "
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
+    "'tool_call_id'. The following tool_call_ids did not have response messages: "
 )
 EMPTY = "empty array. Expected an array with minimum length 1, but got an empty array instead."
 ROLES = "Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."
@@ -131,7 +134,9 @@ def history_refusal(messages: Sequence[Message], problem: Problem) -> Refusal:
 
 
 def _unanswered(messages: Sequence[Message], index: int) -> tuple[list[str], int]:
-    """The ids of message `index` that no tool message directly after it answers, and where the next message stands."""
+    """The ids of message `index` that no tool message directly after it answers, and where the next message
+    stands.
+    """
     after = index + 1
     answered = set()
     while after < len(messages) and messages[after].get("role") == "tool":
@@ -143,7 +148,7 @@ def _unanswered(messages: Sequence[Message], index: int) -> tuple[list[str], int
 
 
 def check_size(model: str, in_messages: int, in_tools: int, max_tokens: int | None) -> None:
-    """Raise 400 `context_length_exceeded` when the request, and the reply it asks for, do not fit the window."""
+    """Raise 400 `context_length_exceeded` when request and wished-for reply do not fit the window."""
     window, total = MODELS[model], in_messages + in_tools
     start = f"This model's maximum context length is {window} tokens. However, "
     if total > window:
@@ -152,8 +157,8 @@ def check_size(model: str, in_messages: int, in_tools: int, max_tokens: int | No
         text = f"your messages resulted in {total} tokens{parts}. Please reduce the length of the {what}."
     elif max_tokens is not None and total + max_tokens > window:
         text = (
-            f"you requested {total + max_tokens} tokens ({total} in the messages, {max_tokens} in the completion). "
-            "Please reduce the length of the messages or completion."
+            f"you requested {total + max_tokens} tokens ({total} in the messages, {max_tokens} in the "
+            "completion). Please reduce the length of the messages or completion."
         )
     else:
         return

@@ -1,7 +1,8 @@
 """Repairing the small project: run the tests, follow the traceback and the imports, read, edit, run again.
 
-Each request is read afresh, so what has been found out must stand in it. The understudy writes down what it will
-need later ("The test `x` in `y` fails"): its own words outlive the tool results that compaction clears away.
+Each request is read afresh, so what has been found out must stand in it. The understudy writes down what it
+will need later ("The test `x` in `y` fails"): its own words outlive the tool results that compaction clears
+away.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 import re
 import sys
 
-from labkit.understudy.draft import Call, Draft
+from labkit.understudy.draft import Draft
 from labkit.understudy.fixes import find_fixes
 from labkit.understudy.marks import hide
 from labkit.understudy.reader import terms
-from labkit.understudy.requests import Step
-from labkit.understudy.steps import need_listing, shorten
+from labkit.understudy.reading import need_listing
+from labkit.understudy.step import Step
 from labkit.understudy.view import Done
-from labkit.understudy.work import Work, entries, named, need_texts, own_notes, text_of_file
+from labkit.understudy.work import Work, entries, named, need_texts, own_notes, shorten, text_of_file
 
 SCRIPT = re.compile(r"python3? ([\w./-]*tests?[\w-]*\.py)")
 TEST_COMMAND = re.compile(r"^\s*((?:python3? -m )?(?:unittest|pytest)\b[^\n`]*)", re.M)
@@ -56,7 +57,7 @@ def was_read(work: Work, path: str) -> bool:
 
 
 def read_once(work: Work, paths: list[str], english: str, chinese: str) -> Draft | None:
-    """A call for the first of these files that was not read yet. `{path}` in the words stands for its name."""
+    """A call for the first of these files that was not read yet. `{path}` in the words is its name."""
     missing = [path for path in paths if not was_read(work, path)]
     if not missing:
         return None
@@ -87,24 +88,28 @@ def look_around(work: Work, place: str) -> Draft | None:
 # --- the tests --------------------------------------------------------------------------------------------
 
 
-def test_call(work: Work, place: str) -> Call:
-    """How the tests are run: as before, as the README says, or as is usual."""
-    ran = [str(done.arguments.get("command", "")) for done in work.view.made("run")]
-    ran += (
-        [entry.key for entry in work.view.memory.entries if entry.kind == "ran"]
-        if work.view.from_summary
-        else []
-    )
+def run_tests(work: Work, place: str, english: str, chinese: str) -> Draft:
+    """A call that runs the tests: as before, as the README says, or as is usual.
+
+    A README that was read but is gone by now is read again first.
+    """
+    view = work.view
+    ran = [str(done.arguments.get("command", "")) for done in view.made("run")]
+    ran += [entry.key for entry in view.memory.entries if entry.kind == "ran"] if view.from_summary else []
     before = [command for command in ran if SCRIPT.search(command) or re.search("unittest|pytest", command)]
-    text = " ".join(
-        done.result or "" for done in work.view.made("read") if README.search(done.path) and done.useful
-    )
+    readmes = [path for path in view.memory.files("read") if README.search(path)] if view.from_summary else []
+    wanted = need_texts(work, readmes[:1]) if not before else None
+    if wanted:
+        return wanted
+    read = {done.path for done in view.made("read")} | set(readmes)
+    text = " ".join(text_of_file(view, path) or "" for path in sorted(read) if README.search(path))
     scripts = [
         f"python {place}/{name}" if place != "." else f"python {name}" for name in SCRIPT.findall(text)
     ]
     told = [each.strip() for each in TEST_COMMAND.findall(text) if place == "." or place in each.split()]
     usual = "python -m unittest" if place == "." else f"python -m unittest discover -s {place} -t {place}"
-    return work.view.hands.call("run", command=[*before, *scripts, *told, usual][0])
+    command = [*before, *scripts, *told, usual][0]
+    return work.want(english, chinese, [view.hands.call("run", command=command)])
 
 
 def run_first(work: Work, place: str) -> Draft | None:
@@ -113,7 +118,7 @@ def run_first(work: Work, place: str) -> Draft | None:
     noted = bool(own_notes(work.view, FAILS))
     if noted or (runs and (not runs[-1].lost or len(runs) >= 3)):
         return None
-    return work.want("I run the tests.", "我来运行测试。", [test_call(work, place)])
+    return run_tests(work, place, "I run the tests.", "我来运行测试。")
 
 
 def passed(result: str) -> bool:
@@ -138,7 +143,7 @@ def check_again(work: Work, place: str, edit: Done | None) -> Draft | None:
     """After the edit: run the tests again and report."""
     runs = work.view.made("run", after=edit.index if edit else work.view.start)
     if not runs:
-        return work.want("I run the tests again.", "我再运行一次测试。", [test_call(work, place)])
+        return run_tests(work, place, "I run the tests again.", "我再运行一次测试。")
     result = runs[-1].result or ""
     what = f"`{edit.path}`" if edit else f"`{place}`"
     old, new = (str(edit.arguments.get(key, "")).strip() for key in ("old", "new")) if edit else ("", "")
@@ -216,7 +221,9 @@ def modules_used(work: Work, place: str) -> list[str]:
 
 
 def apply_fix(step: Step, work: Work, clues: str) -> Draft | None:
-    """The edit, when what was read shows it; lost modules are read again first, the likeliest before the others."""
+    """The edit, when what was read shows it; lost modules are read again first, the likeliest before the
+    others.
+    """
     view = work.view
     read = [done.path for done in view.made("read")] + (
         view.memory.files("read") if view.from_summary else []

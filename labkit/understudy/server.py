@@ -153,7 +153,7 @@ def listening_socket(port: int = 0) -> socket.socket:
 
 
 def _uvicorn_server(app: Starlette) -> uvicorn.Server:
-    # The quiet settings matter: a server in a notebook's own process must not write into the learner's output.
+    # The quiet settings matter: the server in a notebook's own process must not write into its output.
     config = uvicorn.Config(
         app,
         host=HOST,
@@ -170,7 +170,9 @@ def _uvicorn_server(app: Starlette) -> uvicorn.Server:
 
 
 class Server:
-    """The understudy in a daemon thread of this process. Starts when made; `.url` is the base URL for a client."""
+    """The understudy in a daemon thread of this process. Starts when made; `.url` is the base URL for a
+    client.
+    """
 
     def __init__(self, port: int = 0) -> None:
         self.faults = FaultSwitch()
@@ -203,7 +205,7 @@ class Server:
             self._server.run(sockets=[listener])
 
     def _wait_until_it_answers(self) -> None:
-        """The socket queues clients from the first moment, so this only waits to see that the thread lives."""
+        """The socket queues clients from the first moment; this only waits to see that the thread lives."""
         pause = threading.Event()
         while not self._server.started:
             if not self._thread.is_alive():

@@ -37,7 +37,7 @@ class Service:
 
     @functools.cached_property
     def _counter(self) -> TokenCounter:
-        # Its own, because the shared one belongs to the notebook's thread; made late, because it reads a large file.
+        # Its own: the shared one belongs to the notebook's thread. Made late: it reads a large file.
         return TokenCounter()
 
     @functools.cached_property
@@ -77,7 +77,10 @@ def _most_tokens(body: dict[str, Any]) -> int | None:
             text = f"Invalid type for '{name}': expected an integer."
             raise Refusal(400, text, param=name, code="invalid_type")
         if most < 1:
-            text = f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {most} instead."
+            text = (
+                f"Invalid '{name}': integer below minimum value. "
+                f"Expected a value >= 1, but got {most} instead."
+            )
             raise Refusal(400, text, param=name, code="integer_below_min_value")
         return most
     return None

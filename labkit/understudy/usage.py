@@ -1,8 +1,8 @@
 """What a request costs: tokens by the real tokenizer, and how many of them a prompt cache would have had.
 
-The cache rule is the published one (https://platform.openai.com/docs/guides/prompt-caching): the longest prefix
-shared with an earlier request, at least 1,024 tokens of it, counted in steps of 128. Tools come first in the
-prefix, then the messages.
+The cache rule is the published one (https://platform.openai.com/docs/guides/prompt-caching): the longest
+prefix shared with an earlier request, at least 1,024 tokens of it, counted in steps of 128. Tools come first
+in the prefix, then the messages.
 """
 
 from __future__ import annotations

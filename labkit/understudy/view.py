@@ -1,8 +1,8 @@
 """What a request still shows: the task, what was done for it, what files say, what summaries tell.
 
-Nothing else is known. A result that compaction has replaced by a stub is `lost`; a message that is gone was never
-there. A summary counts as one only in a user message under one of compaction's headings: in the assistant's name it
-is taken for something the understudy said itself.
+Nothing else is known. A result that compaction has replaced by a stub is `lost`; a message that is gone was
+never there. A summary counts as one only in a user message under one of compaction's headings: in the
+assistant's name it is taken for something the understudy said itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from labkit.messages import INTERRUPTED, Message, calls_of, exchanges, function_of, text_of
 from labkit.understudy.hands import Hands, argument, skill_of, tidy
 from labkit.understudy.memory import Memory, is_summary
-from labkit.understudy.requests import is_chinese
+from labkit.understudy.verbs import is_chinese
 
 GO_ON = re.compile(r"^\W*(please )?(go on|continue|carry on|proceed|继续|接着做?|请继续)\W*$", re.I)
 STUB = re.compile(r"^\[(compressed|cleared|removed|old tool result|tool result)\b", re.I)
@@ -56,7 +56,7 @@ class Done:
 
 @dataclass
 class View:
-    """One request, read. `task` is the user's latest request; `start` the index of the message that made it."""
+    """One request, read. `task` is what the user asked last, `start` the index of the message that did."""
 
     messages: Sequence[Message]
     hands: Hands

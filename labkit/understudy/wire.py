@@ -16,7 +16,8 @@ from labkit.understudy.models import CREATED, FINGERPRINT
 
 DONE = "data: [DONE]\n\n"
 MOST_PIECES = 200
-"""A text becomes at most about this many fragments, so that a long file does not become ten thousand events."""
+"""A text becomes at most about this many fragments, so that a long file does not become ten thousand events.
+"""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ def chunks(answer: Answer, include_usage: bool) -> Iterator[dict[str, Any]]:
 
 
 def deltas(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Role first, then the text word by word, then the calls; the arguments of parallel calls come woven together."""
+    """Role first, then the text word by word, then the calls; the arguments of parallel calls come woven
+    together.
+    """
     yield {
         "role": "assistant",
         "content": None if answer.calls and not answer.draft.text else "",

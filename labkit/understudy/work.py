@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from labkit.messages import text_of
 from labkit.understudy.draft import Call, Draft
 from labkit.understudy.hands import argument, tidy
+from labkit.understudy.step import Step
 from labkit.understudy.view import Done, View
 
 MOST_TRIES = 3
@@ -21,6 +22,10 @@ MOST_TRIES = 3
 _NOTES = re.compile(
     r"^\[(?:\.\.\. )?lines? \d+ .*\]$\n?|^\[\.\.\. [\d,]+ characters left out here.*\]$\n?", re.M
 )
+
+
+SHOWN = 700
+"""A file or result of at most this many characters is shown whole in an answer."""
 
 
 @dataclass
@@ -45,7 +50,9 @@ class Work:
 
 
 def own_notes(view: View, pattern: str) -> list[re.Match[str]]:
-    """What the understudy has written down for this task, newest first: in its replies, else in a summary of them."""
+    """What the understudy has written down for this task, newest first: in its replies, else in a summary of
+    them.
+    """
     said = [
         text_of(message.get("content"))
         for message in view.messages[view.start + 1 :]
@@ -65,11 +72,28 @@ def named(paths: Sequence[str], last: str = " and ") -> str:
     return last.join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
 
 
+def shorten(text: str, most: int = SHOWN) -> str:
+    """A result for an answer: whole, or its head and tail."""
+    text = text.strip()
+    return (
+        text
+        if len(text) <= most
+        else f"{text[: most * 2 // 3].rstrip()}\n[...]\n{text[-most // 3 :].lstrip()}"
+    )
+
+
+# --- summarise --------------------------------------------------------------------------------------------
+
+
+Rule = Callable[[Step, Work], Draft | None]
+"""One kind of step: a Draft when something has to be called first, None when its part is done."""
+
+
 # --- the text of files ------------------------------------------------------------------------------------
 
 
 def text_of_file(view: View, path: str) -> str | None:
-    """What a file says, as far as the request shows it: read, or written by the understudy itself; else None."""
+    """What a file says, as far as the request shows it (read, or written by the understudy); else None."""
     text: str | None = None
     for done in view.all_calls:
         if done.path != tidy(path) or done.failed:
@@ -86,7 +110,9 @@ def text_of_file(view: View, path: str) -> str | None:
 
 
 def need_texts(work: Work, paths: Sequence[str], one_by_one: bool = False) -> Draft | None:
-    """Calls that read those files whose text the request does not show; None when all is there, or cannot be had."""
+    """Calls that read those files whose text the request does not show; None when all is there, or cannot be
+    had.
+    """
     view = work.view
     wanted: list[str] = []
     for path in dict.fromkeys(paths):
@@ -104,9 +130,10 @@ def need_texts(work: Work, paths: Sequence[str], one_by_one: bool = False) -> Dr
             )
         elif len(reads) >= MOST_TRIES:
             work.failures[path] = view.says(
-                f"I have read `{path}` {len(reads)} times for this, and each time its text was gone again before I "
-                "could use it. More of what I read has to stay in the history.",
-                f"为了这个任务我已经读了 `{path}` {len(reads)} 次，每次还没用上它的内容就又不见了。历史里必须多留一些刚读到的东西。",
+                f"I have read `{path}` {len(reads)} times for this, and each time its text was gone again "
+                "before I could use it. More of what I read has to stay in the history.",
+                f"为了这个任务我已经读了 `{path}` {len(reads)} 次，"
+                "每次还没用上它的内容就又不见了。历史里必须多留一些刚读到的东西。",
             )
         else:
             wanted.append(path)
@@ -116,6 +143,7 @@ def need_texts(work: Work, paths: Sequence[str], one_by_one: bool = False) -> Dr
     again = any(view.made("read", path) for path in wanted) or any(
         done.lost and done.path in map(tidy, wanted) for done in view.all_calls
     )
+    again = again or any(tidy(path) in view.memory.files("read") for path in wanted)
     return work.want(
         f"I no longer have the text of {named(wanted)}, so I read it again."
         if again

@@ -6,9 +6,10 @@ import re
 
 from labkit.understudy.draft import Draft
 from labkit.understudy.hands import argument, tidy
-from labkit.understudy.marks import hide
-from labkit.understudy.requests import Step, parse
-from labkit.understudy.steps import MADE_SUMMARY, report_reading, summary_line
+from labkit.understudy.reading import report_reading
+from labkit.understudy.requests import parse
+from labkit.understudy.step import Step
+from labkit.understudy.summarising import MADE_SUMMARY, summary_line
 from labkit.understudy.work import Work, need_texts, text_of_file
 
 
@@ -89,10 +90,11 @@ def title(path: str) -> str:
 
 
 def the_summary(work: Work) -> Draft | str:
-    """The summary that the user means: made just now, given as an answer, handed on by a summary, or made again.
+    """The summary that the user means: made just now, given as an answer, handed on by a summary, or made
+    again.
 
-    When none of these is there, the newest thing that stands in the assistant's name is taken for it: that is how a
-    compaction summary in the assistant's name does harm.
+    When none of these is there, the newest thing that stands in the assistant's name is taken for it: that is
+    how a compaction summary in the assistant's name does harm.
     """
     view = work.view
     if work.summary:
@@ -124,7 +126,9 @@ def the_summary(work: Work) -> Draft | str:
 
 
 def summarised_file(work: Work) -> tuple[str, int]:
-    """The file that was to be summarised, and in how many sentences: from the user's words, else from a summary."""
+    """The file that was to be summarised, and in how many sentences: from the user's words, else from a
+    summary.
+    """
     words = [*work.view.spoken("user"), *work.view.memory.lines]
     for text in reversed(words):
         steps = parse(text)

@@ -1,26 +1,18 @@
-"""The steps that look: list, read, search, count, summarise, run, and explicit tool use."""
+"""The steps that look: list, read, search, count."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
 
 from labkit.messages import text_of
-from labkit.understudy.draft import Call, Draft
+from labkit.understudy.draft import Draft
 from labkit.understudy.hands import tidy
 from labkit.understudy.marks import hide
 from labkit.understudy.reader import main_points
-from labkit.understudy.requests import Step, parse, search_words
-from labkit.understudy.view import STUB, Done, View
-from labkit.understudy.work import Work, entries, named, need_texts, text_of_file
-
-Rule = Callable[[Step, Work], Draft | None]
-
-SHOWN = 700
-"""A file or result of at most this many characters is shown whole in an answer."""
-NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-NUMBER_WORDS_ZH = "零一两三四五六七八九十"
+from labkit.understudy.requests import parse
+from labkit.understudy.step import Step
+from labkit.understudy.verbs import search_words
+from labkit.understudy.work import SHOWN, Work, entries, named, need_texts, shorten, text_of_file
 
 
 def list_files(step: Step, work: Work) -> Draft | None:
@@ -60,7 +52,9 @@ def need_listing(work: Work, place: str) -> Draft | str | None:
 
 
 def read(step: Step, work: Work) -> Draft | None:
-    """Explicit reading: each file once for this request, in one reply with parallel calls unless told otherwise."""
+    """Explicit reading: each file once for this request, in one reply with parallel calls unless told
+    otherwise.
+    """
     view = work.view
     paths = step.paths or folder_plan(step, work)
     if isinstance(paths, Draft):
@@ -94,14 +88,17 @@ def read(step: Step, work: Work) -> Draft | None:
 
 def _lost(work: Work, path: str) -> bool:
     made = work.view.made("read", path)
-    return not made and work.view.hands.can("read") or any(done.lost for done in made)
+    return any(done.lost for done in made) if made else work.view.hands.can("read")
 
 
 def folder_plan(step: Step, work: Work) -> list[str] | Draft:
-    """The files of the folder that a step names. The list is written down in the reply, where no stub replaces it."""
+    """The files of the folder that a step names. The list is written down in the reply, where no stub
+    replaces it.
+    """
     view = work.view
     place = step.place or ("." if re.search(r"\bfiles\b|文件", step.clause) and "all" in step.traits else "")
-    if not place or re.search(r"\b(it|them|modules?)\b|它|模块", step.clause) and not step.folders:
+    pronoun = re.search(r"\b(it|them|modules?)\b|它|模块", step.clause)
+    if not place or (pronoun and not step.folders):
         return []
     for message in view.messages[view.start + 1 :]:
         plan = re.search(r"(?:files|文件)[:：] (.+)", text_of(message.get("content")))
@@ -154,7 +151,8 @@ def report_reading(work: Work) -> None:
         else:
             first = " ".join(main_points(text, 1))
             work.say(
-                f"I have read `{path}` ({lines} lines, {len(text):,} characters). It says, among other things: {first}",
+                f"I have read `{path}` ({lines} lines, {len(text):,} characters). Among other things it says: "
+                f"{first}",
                 f"我读了 `{path}`（{lines} 行，{len(text):,} 个字符）。其中说：{first}",
             )
 
@@ -216,120 +214,3 @@ def count(step: Step, work: Work) -> Draft | None:
             f"`{path}` 有 {lines} 行、{words} 个词、{len(text)} 个字符。",
         )
     return None
-
-
-def run(step: Step, work: Work) -> Draft | None:
-    view = work.view
-    command = next(iter(step.quoted), "") or (
-        "python -m unittest" if "tests" in step.traits else f"python {step.paths[0]}"
-    )
-    if step.folders == [command] and "tests" in step.traits:
-        command = f"python -m unittest discover -s {command} -t {command}"
-    if not view.hands.can("run"):
-        work.say("I have no tool that runs commands.", "我没有运行命令的工具。")
-        return None
-    made = view.made("run", command=command)
-    if not made and not (view.from_summary and view.memory.ran(command)):
-        return work.want(
-            f"I run `{command}`.", f"我来运行 `{command}`。", [view.hands.call("run", command=command)]
-        )
-    if made:
-        result = shorten(made[-1].result or "")
-        work.say(f"`{command}` gave:\n{result}", f"`{command}` 的输出：\n{result}")
-    else:
-        work.say(f"`{command}` was run earlier.", f"`{command}` 先前已经运行过。")
-    return None
-
-
-def use(step: Step, work: Work) -> Draft | None:
-    """`use TOOL with {...}`: the call as it was asked for, also one that will fail."""
-    view = work.view
-    made = made_as_asked(step, view)
-    if made is None:
-        return work.want(
-            f"I call `{step.name}`.", f"我来调用 `{step.name}`。", [Call(step.name, step.arguments)]
-        )
-    result = shorten(made.result or "")
-    work.say(f"`{step.name}` returned: {result}", f"`{step.name}` 返回：{result}")
-    return None
-
-
-def made_as_asked(step: Step, view: View) -> Done | None:
-    """The newest call for this task that is the one asked for."""
-    same = [each for each in view.calls if each.name == step.name]
-    return next((each for each in reversed(same) if _same_arguments(each.arguments, step.arguments)), None)
-
-
-def _same_arguments(made: object, asked: str) -> bool:
-    try:
-        wanted = json.loads(asked)
-    except ValueError:
-        return True  # what is no JSON is no arguments either: the name must do
-    return made == wanted or made == {} or made == {"invalid_json": asked}
-
-
-def shorten(text: str, most: int = SHOWN) -> str:
-    """A result for an answer: whole, or its head and tail."""
-    text = text.strip()
-    return (
-        text
-        if len(text) <= most
-        else f"{text[: most * 2 // 3].rstrip()}\n[...]\n{text[-most // 3 :].lstrip()}"
-    )
-
-
-# --- summarise --------------------------------------------------------------------------------------------
-
-
-def summarise(step: Step, work: Work) -> Draft | None:
-    view = work.view
-    paths = step.paths or work.files or [path for path in [last_file(work)] if path]
-    if not paths:
-        work.say(
-            "I see nothing to summarise in what I was sent.", "在收到的内容里，我没有看到可以概括的东西。"
-        )
-        return None
-    told = [path for path in paths if text_of_file(view, path) is None and not view.made("read", path)]
-    gists = {path: gist for path in told if (gist := gist_of(work, path)) and path not in work.files}
-    wanted = need_texts(work, [path for path in paths if path not in gists])
-    if wanted:
-        return wanted
-    made = []
-    for path in paths:
-        text = text_of_file(view, path)
-        if path in gists:
-            made.append(gists[path])
-            work.say(
-                f"From the summary of our conversation: {gists[path]}", f"根据先前对话的摘要：{gists[path]}"
-            )
-        elif text is not None:
-            made.append(summary_line(view.chinese, path, text, step.number or 3))
-            work.said.append(made[-1])
-    work.summary = "\n\n".join(made)
-    return None
-
-
-def summary_line(chinese: bool, path: str, text: str, number: int) -> str:
-    """The main point of a text, under the words by which it is found again in an earlier answer."""
-    points = main_points(text, number)
-    count = len(points)
-    if chinese:
-        spelled = NUMBER_WORDS_ZH[count] if count <= 10 else str(count)
-        return f"`{path}` 的要点（{spelled}句话）：" + "".join(points)
-    spelled = NUMBER_WORDS[count] if count <= 10 else str(count)
-    return f"The main point of `{path}` in {spelled} sentence{'s' * (count != 1)}: " + " ".join(points)
-
-
-MADE_SUMMARY = re.compile(
-    r"(?:The main point of `([^`\n]+)` in \w+ sentences?: |`([^`\n]+)` 的要点（[^）\n]+）：)(.+)"
-)
-
-
-def gist_of(work: Work, path: str) -> str:
-    """What a trusted summary tells of a file, beside its name; empty when it only names it."""
-    for line in work.view.memory.lines_about(path):
-        made = MADE_SUMMARY.search(line)
-        if made and tidy(made[1] or made[2]) == tidy(path) and not made[0].endswith("…"):
-            return made[0]
-    told = work.view.memory.gist(path)
-    return told if len(told) > 40 and not STUB.match(told) else ""
