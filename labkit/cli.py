@@ -113,6 +113,25 @@ def replay(
 
 
 @cli.command()
+@click.option("--task", "tasks", multiple=True, help="Run this task and end; may be given more than once.")
+@click.option("--policy", default="safe-cut", show_default=True, help="count, safe-cut, two-tier or off.")
+@click.option("--limit", type=click.IntRange(1), help="In place of the policy's own: messages or tokens.")
+@click.option("--new", is_flag=True, help="Start afresh; the history going on is saved first.")
+def chat(tasks: tuple[str, ...], policy: str, limit: int | None, new: bool) -> None:
+    """Talk to the agent in the terminal, and watch compaction as it happens.
+
+    Your history is kept from one chat to the next.
+    """
+    from labkit.chat.commands import run_command
+    from labkit.chat.terminal import open_chat, run_tasks, talk
+
+    opened = open_chat(policy, limit)
+    if new:
+        click.echo(run_command(opened, "/new"))
+    raise SystemExit(run_tasks(opened, tasks) if tasks else talk(opened))
+
+
+@cli.command()
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
 )

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -39,25 +40,50 @@ class Hooks(TypedDict, total=False):
     after_turn: Compactor
 
 
+@dataclass(frozen=True)
+class Policy:
+    """A policy at work: its hooks, and the compactor behind them (None for "off").
+
+    The compactor's `measure(messages)` gives its own token figures, and its `now(messages, focus)` compacts
+    at once.
+    """
+
+    name: str
+    hooks: Hooks
+    compactor: CountCompactor | SafeCutCompactor | FullCompactor | None
+
+
+def make_policy(
+    name: str,
+    limit: int | None = None,
+    folder: str | Path = ".memory",
+    summarise: Summariser = extractive_summary,
+) -> Policy:
+    """The policy of this name.
+
+    `limit` replaces the policy's own: messages for "count", else tokens. `folder` takes the snapshots of
+    "two-tier". Raises SetupError for a name that is not in POLICIES.
+    """
+    if name == "off":
+        return Policy(name, {}, None)
+    if name == "count":
+        count = CountCompactor(limit or CountCompactor.threshold, summarise=summarise)
+        return Policy(name, {"after_turn": count}, count)
+    if name == "safe-cut":
+        safe_cut = SafeCutCompactor(limit or SafeCutCompactor.limit, summarise=summarise)
+        return Policy(name, {"before_request": safe_cut}, safe_cut)
+    if name == "two-tier":
+        full = FullCompactor(limit or FullCompactor.limit, folder=folder, summarise=summarise)
+        tiers = two_tiers(ToolStubs(), full)
+        return Policy(name, {"after_input": tiers["after_input"], "after_tools": tiers["after_tools"]}, full)
+    raise SetupError(f"There is no policy {name!r}.", f"The policies are: {', '.join(POLICIES)}.")
+
+
 def policy_hooks(
     name: str,
     limit: int | None = None,
     folder: str | Path = ".memory",
     summarise: Summariser = extractive_summary,
 ) -> Hooks:
-    """The hooks of a policy: `Agent(..., **policy_hooks("safe-cut"))`.
-
-    `limit` replaces the policy's own: messages for "count", else tokens. `folder` takes the snapshots of
-    "two-tier". Raises SetupError for a name that is not in POLICIES.
-    """
-    if name == "off":
-        return {}
-    if name == "count":
-        return {"after_turn": CountCompactor(limit or CountCompactor.threshold, summarise=summarise)}
-    if name == "safe-cut":
-        return {"before_request": SafeCutCompactor(limit or SafeCutCompactor.limit, summarise=summarise)}
-    if name == "two-tier":
-        full = FullCompactor(limit or FullCompactor.limit, folder=folder, summarise=summarise)
-        tiers = two_tiers(ToolStubs(), full)
-        return {"after_input": tiers["after_input"], "after_tools": tiers["after_tools"]}
-    raise SetupError(f"There is no policy {name!r}.", f"The policies are: {', '.join(POLICIES)}.")
+    """The hooks of a policy (see `make_policy`): `Agent(..., **policy_hooks("safe-cut"))`."""
+    return make_policy(name, limit, folder, summarise).hooks
