@@ -145,7 +145,7 @@ def plain_chunks(chunks: Iterable[Any]) -> Iterator[dict[str, Any]]:
         except StopIteration:
             return
         except Exception as error:  # each client has errors of its own for a broken line
-            raise ConnectionError(str(error) or type(error).__name__) from error
+            raise ConnectionError(_sentence(str(error) or type(error).__name__)) from error
         plain = _as_dict(chunk)
         choices = plain.get("choices") or []
         yield {**plain, "choices": [choice for choice in choices if not choice.get("index")]}
@@ -191,4 +191,9 @@ def _raise_error_of(chunk: dict[str, Any]) -> None:
         error = part.get("error")
         if error:
             text = error.get("message") or error if isinstance(error, dict) else error
-            raise ConnectionError(str(text).strip().rstrip("."))
+            raise ConnectionError(_sentence(str(text)))
+
+
+def _sentence(text: str) -> str:
+    """What a service said, without the full stop that our own sentence brings."""
+    return text.strip().rstrip(".")

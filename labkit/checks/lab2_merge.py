@@ -140,7 +140,7 @@ def arguments_are_text(t: Attempt, deltas: list[Delta]) -> None:
     "gathers",
     "All fragments of one call go to one call",
     rule="A call comes in many fragments. A fragment of a call that has begun is not a new call.",
-    step='Look in growing["calls"] for the call with the fragment\'s index; append one only if none is there.',
+    step='Look in growing["calls"] for the call with the fragment\'s index; append one if none is there.',
     cases=[
         [
             fragments(part("", "read_file", index=0, id="c1")),
