@@ -116,7 +116,7 @@ class Trace:
         lines = [
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
         ]
-        return "\n".join([*(line.rstrip() for line in lines), self._summary()])
+        return "\n".join([*(line.rstrip() for line in lines), self.summary()])
 
     __repr__ = __str__  # a trace as the last line of a cell, where nothing shows HTML
 
@@ -129,10 +129,11 @@ class Trace:
             "<tr>" + "".join(f"<td>{html.escape(_shown(cell))}</td>" for cell in row.values()) + "</tr>"
             for row in table
         )
-        caption = f"<caption>{html.escape(self._summary())}</caption>"
+        caption = f"<caption>{html.escape(self.summary())}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """The totals in a line."""
         requests = "1 request" if len(self) == 1 else f"{len(self)} requests"
         sent = f"{self.sent:,} tokens sent, {self.cached:,} of them cached"
         return f"{requests}, {sent}, the largest {self.peak:,}"
