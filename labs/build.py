@@ -32,6 +32,7 @@ from labkit.lab_run import Job, faults, run_jobs  # noqa: E402
 from labkit.notebooks import SOLUTION, STUDENT, RunResult, text_of_cell  # noqa: E402
 
 Notebook = dict[str, Any]
+HIDE_INPUT = "hide-input"  # the tag of a code cell that JupyterLab shows folded: questions with their answers
 _LAB_PREFIX = re.compile(r"^Lab \d+[:.,]?\s*", re.IGNORECASE)
 
 
@@ -83,7 +84,7 @@ def build(path: Path, folder: Path) -> Built:
 
 
 def stale(labs: list[Built], folder: Path, every_lab: bool = True) -> list[Problem]:
-    """Notebooks that are not what their source gives: edited by hand, run and saved, left over, never built."""
+    """Notebooks that are not what their source gives: edited, run and saved, left over, never built."""
     found: list[Problem] = []
     for lab in labs:
         if lab.text and not lab.target.exists():
@@ -164,6 +165,8 @@ def _cell(cell: Cell) -> Notebook:
     metadata: dict[str, Any] = {"tags": cell.attributes["tags"]} if "tags" in cell.attributes else {}
     if cell.kind == "markdown":
         return {"cell_type": "markdown", "metadata": metadata, "source": _lines(cell.source)}
+    if HIDE_INPUT in metadata.get("tags", ()):
+        metadata["jupyter"] = {"source_hidden": True}
     source = cell.source
     built: Notebook = {"cell_type": "code", "execution_count": None, "metadata": metadata, "outputs": []}
     if cell.exercise:

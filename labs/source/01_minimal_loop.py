@@ -12,7 +12,8 @@
 #
 # **How a lab works.** Run the cells from top to bottom with Shift+Enter. Three of them ask you to write a
 # function. Until yours passes its check, labkit's own function is *borrowed*, so everything below works
-# from the first minute and nothing can block you.
+# from the first minute and nothing can block you. Stuck? `hint("1.1")` gives the next hint for exercise
+# 1.1, and `solution("1.1")` shows labkit's way.
 
 # %% [markdown]
 # ## Set up
@@ -77,12 +78,26 @@ print("connected to", model)
 
 # %%
 first = {"role": "user", "content": "My boat is called Perrin."}
-reply = whole_reply(client.chat.completions.create(model=model, messages=[first]))
-print("first request: ", reply.text)
+completion = client.chat.completions.create(model=model, messages=[first])
+reply = whole_reply(completion)
+print(reply.text)
+
+# %% [markdown]
+# `completion` is what the SDK returns, with much around it. `whole_reply` takes out what we need:
+# `reply.message` is the model's message as a plain dict, and `reply.text` is its text.
+#
+# We shall send many requests, so give them a name. Then ask.
+
+
+# %%
+def send(messages: list[Message], toolbox: Toolbox | None = None) -> Reply:
+    """One request: the messages go out, one reply comes back. A toolbox is offered to the model."""
+    offer = {"tools": toolbox.schemas} if toolbox else {}
+    return whole_reply(client.chat.completions.create(model=model, messages=messages, **offer))
+
 
 second = {"role": "user", "content": "What is my boat called?"}
-forgetful = whole_reply(client.chat.completions.create(model=model, messages=[second]))
-print("second request:", forgetful.text)
+print(send([second]).text)
 
 # %% [markdown]
 # The second request knows nothing of the first. No model does: between two requests it keeps nothing at
@@ -93,15 +108,11 @@ print("second request:", forgetful.text)
 
 # %%
 chat = [first, reply.message, second]
-remembering = whole_reply(client.chat.completions.create(model=model, messages=chat))
-print(remembering.text)
+print(send(chat).text)
 
 # %% [markdown]
 # The list you send is called the **history**. It is all the memory there is. What is not in it was never
 # said.
-#
-# (`whole_reply` takes what we need out of the SDK's answer: `reply.message` is the message as a plain
-# dict, `reply.text` its text, `reply.tool_calls` the tool calls in it. Those come next.)
 
 # %% [markdown]
 # ## 2. A model cannot do anything
@@ -119,7 +130,7 @@ print(tools)
 
 # %%
 request = user("Read `hello.txt` and tell me what it says.")
-print(whole_reply(client.chat.completions.create(model=model, messages=[request])).text)
+print(send([request]).text)
 
 # %% [markdown]
 # It cannot. A model turns text into text; it has no hands. (`user("...")` is labkit's short way to write
@@ -135,7 +146,7 @@ print(json.dumps(tools["read_file"].schema, indent=2))
 # Now the same question, with the tools offered.
 
 # %%
-reply = whole_reply(client.chat.completions.create(model=model, messages=[request], tools=tools.schemas))
+reply = send([request], tools)
 print(json.dumps(reply.message, indent=2))
 
 # %% [markdown]
@@ -150,7 +161,7 @@ print(json.dumps(reply.message, indent=2))
 # %%
 history = [request, reply.message]
 try:
-    client.chat.completions.create(model=model, messages=history, tools=tools.schemas)
+    send(history, tools)
 except BadRequestError as error:
     print(error.status_code, error.body["message"])
 
@@ -166,7 +177,7 @@ arguments = json.loads(call["function"]["arguments"])
 content = tools[call["function"]["name"]](**arguments)
 
 history.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-answer = whole_reply(client.chat.completions.create(model=model, messages=history, tools=tools.schemas))
+answer = send(history, tools)
 history.append(answer.message)
 print(answer.text)
 
@@ -372,18 +383,27 @@ run_turn = check("1.3", run_turn)
 
 # %%
 def talk(
-    history: list[Message], text: str, toolbox: Toolbox = tools, max_turns: int = 12, show: bool = True
+    history: list[Message],
+    text: str,
+    toolbox: Toolbox = tools,
+    max_turns: int = 12,
+    show: bool = True,
 ) -> Trace:
-    """One turn of your agent for the user's text. The history grows; the trace says what was sent."""
+    """One turn of your agent. The history grows; the trace says what each request sent."""
     trace = Trace()
     say = print if show else lambda line: None
 
     def ask(messages: list[Message]) -> Reply:
         sent = normalise(messages)
         size = counter.history(sent, toolbox.schemas)
-        trace.add(sent, counter.counts(sent), tokens=size, tool_tokens=counter.tools(toolbox.schemas))
+        trace.add(
+            sent,
+            counter.counts(sent),
+            tokens=size,
+            tool_tokens=counter.tools(toolbox.schemas),
+        )
         say(f"request {len(trace)} sends {len(sent)} messages, {size:,} tokens")
-        return whole_reply(client.chat.completions.create(model=model, messages=sent, tools=toolbox.schemas))
+        return send(sent, toolbox)
 
     def run_call(call: Message) -> Message:
         result = run_tool_call(call, toolbox)
@@ -397,7 +417,7 @@ def talk(
     return trace
 
 
-def start_of(text: str, width: int = 70) -> str:
+def start_of(text: str, width: int = 58) -> str:
     line = " ".join(text.split())
     return line if len(line) <= width else f"{line[:width]}... ({len(text):,} characters)"
 
@@ -464,12 +484,19 @@ n, f, s = len(sent), sent[0], sum(steps) / len(steps)
 print("each request sent:", sent)
 print("each step added:  ", steps, f" on average {s:.1f}")
 print(f"measured sum:      {sum(sent):,}")
-print(f"by the formula:   ≈ {n} · {f:,} + {s:.1f} · {n * (n - 1) // 2} = {n * f + s * n * (n - 1) / 2:,.0f}")
+print(f"by the formula:   ≈ {n} · {f:,} + {s:.1f} · {n * (n - 1) // 2}")
+square = s * n * (n - 1) / 2
+print(f"                  = {n * f:,} + {square:,.0f} = {n * f + square:,.0f}\n")
+
+for requests in (n, 2 * n, 200):
+    square = s * requests * (requests - 1) / 2
+    share = square / (requests * f + square)
+    print(f"{requests:>3} requests: the second part is ≈ {share:.0%} of the sum")
 
 # %% [markdown]
-# The first part grows with $n$: the fixed costs of a request. The second grows with $n(n-1)/2$, and that
-# is the **square**: twice as many steps, and this part is about four times as large. At six requests it
-# is a nuisance. At two hundred it is the whole bill.
+# The first part grows with $n$: it is the fixed cost of each request. The second grows with $n(n-1)/2$,
+# and that is the **square**: twice as many requests, and this part is about four times as large. The
+# longer the run, the more of the bill it is, until it is nearly all of it.
 
 # %% [markdown]
 # ## 7. Break it on purpose
@@ -491,22 +518,26 @@ def depth(place: str) -> float:
 
 gauges = Toolbox([depth])
 
-
-def ask_with_gauges(messages: list[Message]) -> Reply:
-    return whole_reply(client.chat.completions.create(model=model, messages=messages, tools=gauges.schemas))
-
-
 broken = [SYSTEM, user('use depth with {"place": "the quay"}')]
 try:
-    run_turn(broken, ask_with_gauges, lambda call: tool_result(call["id"], run_trustfully(call, gauges)))
+    run_turn(
+        broken,
+        lambda messages: send(messages, gauges),
+        lambda call: tool_result(call["id"], run_trustfully(call, gauges)),
+    )
 except ConnectionError as error:
     print("the turn ended with", repr(error))
 
-print("what is left:", [message["role"] for message in broken])
+# %% [markdown]
+# What is left of the conversation? Say something, and send it.
+
+# %%
+broken.append(user("Are you still there?"))
+print([message["role"] for message in broken])
 try:
-    ask_with_gauges([*broken, user("Are you still there?")])
+    send(broken, gauges)
 except BadRequestError as error:
-    print("the next request:", error.status_code, error.body["message"])
+    print(error.status_code, error.body["message"])
 
 # %% [markdown]
 # One failing tool, and the conversation is dead: the history ends with a call that nobody answered, and
@@ -558,7 +589,7 @@ trace = talk(history, "use read_file with `{'path': 'hello.txt'}`")
 print("in the history:", history[2]["tool_calls"][0]["function"]["arguments"])
 print("its problem:   ", problems(history)[0])
 try:
-    client.chat.completions.create(model=model, messages=history, tools=tools.schemas)
+    send(history, tools)
 except BadRequestError as error:
     print("sent as it is: ", error.status_code, error.body["message"])
 print("normalised:    ", normalise(history)[2]["tool_calls"][0]["function"]["arguments"])
@@ -582,7 +613,8 @@ print("normalised:    ", normalise(history)[2]["tool_calls"][0]["function"]["arg
 def read_days(days: int, how: str) -> Trace:
     """Let the agent read so many days of the logbook, and return what was sent."""
     files = ", ".join(f"`logbook/day-{day:02}.md`" for day in range(1, days + 1))
-    return talk([SYSTEM], f"Read {files}{how}. Where does the spare key of the boathouse hang?", show=False)
+    question = "Where does the spare key of the boathouse hang?"
+    return talk([SYSTEM], f"Read {files}{how}. {question}", show=False)
 
 
 def report(name: str, trace: Trace) -> None:
@@ -632,9 +664,10 @@ for max_turns, inputs in ((6, [task]), (2, [task, "Go on."])):
 # %% [markdown]
 # ## 9. Say it
 #
-# Answer each question aloud before you unfold an option. Nothing is graded.
+# Answer each question aloud before you unfold an option. Nothing is graded. (The next cell's code is
+# folded, since it holds the answers. Run it like any other.)
 
-# %%
+# %% tags=["hide-input"]
 quiz(
     question(
         "Who remembers what was said at the start of a conversation?",
@@ -773,7 +806,8 @@ agent.run("Convert 3.4 metres to feet, please.")
 agent.trace
 
 # %% [markdown]
-# The agent's history is an ordinary list. Look at it, cut it, send it again.
+# (*cached* and *compaction* in this table belong to later labs.) The agent's history is an ordinary list.
+# Look at it, cut it, send it again.
 
 # %%
 strip(agent.messages, title="My own task")
