@@ -6,7 +6,8 @@ time. It knows only what is in the request: what compaction has removed, it has 
 Read in this order.
 What does the user ask for: `marks`, `verbs`, `step`, `explicit`, `requests`.
 What does the request still show: `hands`, `memory`, `view`, `work`, `reader`.
-What is done next: `reading`, `summarising`, `writing`, `running`, `repair`, `answers`, `compressor`, `planner`.
+What is done next: `reading`, `summarising`, `writing`, `running`, `repair`, `fixes`, `answers`, `recall`,
+`own_tools`, `compressor`, `planner`.
 The wire: `refusals`, `usage`, `faults`, `draft`, `wire`, `service`, `server`.
 """
 

@@ -151,8 +151,7 @@ def report_reading(work: Work) -> None:
         else:
             first = " ".join(main_points(text, 1))
             work.say(
-                f"I have read `{path}` ({lines} lines, {len(text):,} characters). Among other things it says: "
-                f"{first}",
+                f"I have read `{path}` ({lines} lines, {len(text):,} characters). It says: {first}",
                 f"我读了 `{path}`（{lines} 行，{len(text):,} 个字符）。其中说：{first}",
             )
 

@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from labkit.errors import ModelError
@@ -53,16 +53,16 @@ def make_app(service: Service, faults: FaultSwitch) -> Starlette:
         return await _whole(answer, fault)
 
     async def models(request: Request) -> Response:
-        return JSONResponse(model_list())
+        return _json(model_list())
 
     async def model(request: Request) -> Response:
         name = request.path_params["name"]
         if name not in MODELS:
             raise Refusal(404, f"The model '{name}' does not exist", param="model", code="model_not_found")
-        return JSONResponse(describe(name))
+        return _json(describe(name))
 
     async def about(request: Request) -> Response:
-        return JSONResponse({"name": "understudy", "what": WHAT_IT_IS, "models": list(MODELS)})
+        return _json({"name": "understudy", "what": WHAT_IT_IS, "models": list(MODELS)})
 
     routes = [
         Route("/v1/chat/completions", chat, methods=["POST"]),
@@ -71,20 +71,30 @@ def make_app(service: Service, faults: FaultSwitch) -> Starlette:
         Route("/", about),
         Route("/v1", about),
     ]
-    return Starlette(
-        routes=routes, exception_handlers={Refusal: _refused, 404: _no_such_page, 405: _no_such_page}
-    )
+    handlers: dict[Any, Any] = {Refusal: _refused, 404: _no_such_page, 405: _no_such_page, Exception: _failed}
+    return Starlette(routes=routes, exception_handlers=handlers)
+
+
+def _json(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A body as plain ASCII JSON: half a character in a message (a lone surrogate) has no UTF-8 form."""
+    return Response(json.dumps(body), status, headers, "application/json")
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    return JSONResponse(error.body, status_code=error.status, headers=error.headers)
+    return _json(error.body, error.status, error.headers)
 
 
 async def _no_such_page(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     text = f"Invalid URL ({request.method} {request.url.path})"
-    return JSONResponse(Refusal(status, text).body, status_code=status)
+    return _json(Refusal(status, text).body, status)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A mistake in the understudy's own rules: said as such, in the API's form."""
+    text = f"The understudy has a bug of its own ({type(error).__name__}: {error}). Please report it."
+    return _json(Refusal(500, text, kind="server_error").body, 500)
 
 
 async def _whole(answer: Answer, fault: Fault | None) -> Response:
@@ -93,7 +103,7 @@ async def _whole(answer: Answer, fault: Fault | None) -> Response:
         await asyncio.sleep(fault.seconds)
     body = completion(answer)
     if not fault or fault.kind != "cut":
-        return JSONResponse(body)
+        return _json(body)
 
     async def half() -> AsyncIterator[str]:
         text = json.dumps(body)
