@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
+import tempfile
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from odd_histories import odd_histories, session
 
 from labkit.compaction.base import Compaction
 from labkit.connect import connect
+from labkit.errors import SetupError
 from labkit.loop import Agent
 from labkit.messages import (
     Message,
@@ -28,6 +32,7 @@ from labkit.messages import (
 from labkit.playground import playground_tools
 from labkit.replay import replay
 from labkit.rereads import ReRead, re_reads
+from labkit.sessions import RECORDED, recorded
 from labkit.tokens import TokenCounter, cached_tokens, common_prefix, shared_counter
 from labkit.tools import Toolbox, tool
 
@@ -324,3 +329,36 @@ def test_a_read_that_brought_the_text_back_makes_it_present_again():
     ]
     history += [*reading("5", "a.py"), *reading("6", "a.py"), assistant("done")]
     assert len(re_reads(replay(history, after_tools=stub))) == 1
+
+
+# --- the sessions that ship -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "length"), RECORDED.items())
+def test_a_shipped_session_is_whole_and_as_long_as_it_says(name, length):
+    history = recorded(name)
+    assert len(history) == length
+    assert not problems(history)
+    assert history[0]["role"] == "system" and history[-1]["role"] == "assistant"
+
+
+def test_a_shipped_session_is_a_new_list_each_time():
+    recorded("small").clear()
+    assert recorded("small")[0] is not recorded("small")[0]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_shipped_session_names_nobodys_folders(name):
+    said = json.dumps(recorded(name))
+    folders = ("/home/", "/root/", "/Users/", "C:\\\\", tempfile.gettempdir(), str(Path.cwd()))
+    assert not [folder for folder in folders if folder in said]
+
+
+def test_sessions_grow_from_a_few_thousand_tokens_to_more_than_a_window():
+    small, medium, large = (replay(recorded(name)).peak for name in RECORDED)
+    assert small < 6_000 < medium < 30_000 < large
+
+
+def test_another_session_is_refused_with_the_names_there_are():
+    with pytest.raises(SetupError, match="small, medium, large"):
+        recorded("huge")
