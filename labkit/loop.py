@@ -117,7 +117,7 @@ class Agent:
         self.messages: list[Message] = [_system(system)] if system else []
         self.trace = Trace()
         self._counter = TokenCounter()
-        self._failures = 0
+        self._failures: dict[int, int] = {}
         self._last_compaction: Compaction | None = None
 
     def run(self, text: str) -> str:
@@ -145,20 +145,22 @@ class Agent:
         if result.changed:
             self.messages[:] = result.messages
             self._last_compaction = result
-            self._failures = 0
         if result.changed or result.failed:
             self.on_event(Event("compaction", compaction=result))
-        self._raise_when_stuck(result)
+        self._raise_when_stuck(result, id(compactor))
         return result
 
-    def _raise_when_stuck(self, result: Compaction) -> None:
+    def _raise_when_stuck(self, result: Compaction, compactor: int) -> None:
         if result.over_limit > 0:
             fix = "Raise the limit, keep fewer recent messages, or have large files read in parts."
             raise ContextLimitError(result.reason, fix)
+        # Each compactor's own failures in a row: stubs that succeed must not hide summaries that never do.
         if result.failed:
-            self._failures += 1
-        if self._failures >= MOST_FAILURES:
-            self._failures = 0  # so that the next turn tries again: the cause may be gone by then
+            self._failures[compactor] = self._failures.get(compactor, 0) + 1
+        elif result.changed:
+            self._failures.pop(compactor, None)
+        if self._failures.get(compactor, 0) >= MOST_FAILURES:
+            self._failures.clear()  # so that the next turn tries again: the cause may be gone by then
             what = (
                 f"Compaction failed {MOST_FAILURES} times in a row; the history is unchanged. {result.reason}"
             )

@@ -145,8 +145,12 @@ class Chain:
             tokens_after=self.measure(current),
             snapshot=next((step.snapshot for step in reversed(steps) if step.snapshot), None),
             failed=any(step.failed for step in steps),
-            over_limit=max((step.over_limit for step in steps), default=0),
+            over_limit=max((self._still_over(step, current) for step in steps), default=0),
         )
+
+    def _still_over(self, step: Compaction, current: list[Message]) -> int:
+        """What a step left above its limit, less what the steps after it saved."""
+        return max(0, step.over_limit - (self.measure(step.messages) - self.measure(current)))
 
     def now(self, messages: list[Message], focus: str = "") -> Compaction:
         """Compact at once, with every compactor of the chain that knows how to: the chat's `/compact`."""
@@ -155,17 +159,14 @@ class Chain:
         return replace(self, compactors=tuple(at_once))(messages)
 
     def measure(self, messages: Sequence[Message]) -> int:
-        """The first compactor's measure, so that the figures before and after are in one unit."""
-        measure: Measure = (
-            getattr(self.compactors[0], "measure", exact_tokens) if self.compactors else exact_tokens
-        )
-        return measure(messages)
+        """A chain's token figures: exact, because its compactors may estimate differently."""
+        return exact_tokens(messages)
 
 
 def chain(*compactors: Compactor) -> Chain:
     """Several compactors as one: each works on what the one before it left, and a failure ends it.
 
     Put the cheap ones first: with `chain(ToolStubs(), SafeCutCompactor())` a summary is only asked for when
-    stubs were not enough. The token figures are in the first one's measure.
+    stubs were not enough. The token figures are exact.
     """
     return Chain(compactors)

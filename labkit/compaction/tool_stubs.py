@@ -120,14 +120,18 @@ class ToolStubs:
         else:
             old = set(long[: max(0, len(long) - self.keep_recent)])
         unread = unread_from(messages)
-        return {index: texts[index] for index in old if index < unread and not is_stub(messages[index])}
+        return {
+            index: texts[index]
+            for index in old
+            if index < unread and not is_stub(messages[index]) and is_smaller(texts[index], messages[index])
+        }
 
     def _texts(self, messages: Sequence[Message]) -> dict[int, str]:
         """Index -> what its stub would say. It depends on the call alone, so it is the same for ever."""
         texts = dict.fromkeys(results_of(messages), STUB)
         for exchange in exchanges(messages) if self.describe else ():
             for call, index in zip(calls_of(messages[exchange.index]), exchange.results, strict=True):
-                if index is not None and worth_describing(messages[index], described(call)):
+                if index is not None and is_smaller(described(call), messages[index]):
                     texts[index] = described(call)
         return texts
 
@@ -138,8 +142,8 @@ def is_stub(message: Message) -> bool:
     return isinstance(content, str) and len(content) <= STUB_LENGTH and content.startswith(STUB[:-1])
 
 
-def worth_describing(result: Message, stub: str) -> bool:
-    """Whether a stub that names its call is shorter than the result, in characters and in tokens."""
+def is_smaller(stub: str, result: Message) -> bool:
+    """Whether a stub is shorter than the result, in characters and in tokens."""
     text, count = text_of(result.get("content")), shared_counter().text
     return len(stub) < len(text) and count(stub) < count(text)
 
