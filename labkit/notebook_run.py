@@ -110,7 +110,6 @@ class NotebookRun:
             extra_arguments=["--HistoryManager.enabled=False"],
             on_cell_start=self._started,
             on_cell_complete=self._completed,
-            coalesce_streams=True,  # how a kernel cuts its stream into pieces depends on the clock
         )
 
     def _environment(self) -> dict[str, str]:
@@ -127,6 +126,8 @@ class NotebookRun:
         self._current = cell_index
 
     def _completed(self, cell: Any, cell_index: int) -> None:
+        if cell.get("outputs"):
+            cell.outputs = _with_joined_streams(cell.outputs)
         if self._progress:
             self._progress(cell_index + 1, len(self.node.cells))
 
@@ -141,6 +142,21 @@ def _with_joined_sources(data: dict[str, Any]) -> dict[str, Any]:
         cell["source"] = text_of_cell(cell)
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
+    return joined
+
+
+def _with_joined_streams(outputs: list[Any]) -> list[Any]:
+    """Neighbouring pieces of one stream as one output: how a kernel cuts a stream depends on the clock.
+
+    A stream goes on in a new output after a picture or a display, where a reader sees it.
+    """
+    joined: list[Any] = []
+    for output in outputs:
+        last = joined[-1] if joined else {}
+        if output["output_type"] == "stream" and output["name"] == last.get("name"):
+            last["text"] += output["text"]
+        else:
+            joined.append(output)
     return joined
 
 

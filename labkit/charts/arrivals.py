@@ -157,8 +157,9 @@ def _table(pieces: Sequence[Piece], rows: Sequence[str]) -> list[dict[str, objec
 
 def _draw(axes: Axes, pieces: Sequence[Piece], rows: Sequence[str], at: Sequence[float], timed: bool) -> None:
     height = {row: place for place, row in enumerate(rows)}
+    message = [piece for piece in pieces if piece.row == "text" or piece.row.startswith("call ")]
     axes.plot(
-        [at[piece.chunk - 1] for piece in pieces], [height[piece.row] for piece in pieces],
+        [at[piece.chunk - 1] for piece in message], [height[piece.row] for piece in message],
         color=INK, alpha=0.25, linewidth=0.8, zorder=1,
     )  # fmt: skip
     for row in rows:
@@ -188,7 +189,7 @@ def _write_pieces(
         if piece.text:
             axes.annotate(
                 clean(piece.text), (at[piece.chunk - 1], height), (0, 6 if above else -13),
-                textcoords="offset points", ha="center", fontsize=6.5, family="monospace", gid="label",
+                textcoords="offset points", ha="center", fontsize=7, family="monospace", gid="label",
             )  # fmt: skip
 
 

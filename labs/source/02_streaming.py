@@ -254,8 +254,8 @@ for call in growing["calls"]:
 # %% [markdown]
 # ## 4. A whole stream
 #
-# Now the loop around it: from the first chunk to a `Reply`, which is what `whole_reply` gave you in lab
-# 1. Most of it is plain. The hard question is how you know that you have the whole reply.
+# Now the loop around it: from the first chunk to a `Reply`, the same kind of object that `whole_reply`
+# makes. Most of it is plain. The hard question is how you know that you have the whole reply.
 #
 # The iterator comes to an end, of course. But it also comes to an end when the line was cut. Here is the same
 # request on a line that ends after nine chunks, politely, without any error.
@@ -340,10 +340,6 @@ arrivals(chunks)
 # %% [markdown]
 # And now the agent of lab 1, streaming. Only `ask` is new: it asks for a stream and lets your `collect`
 # make the reply. The loop is the same `run_turn`.
-#
-# `LiveText` is the display. In a notebook it draws its text again each time it grows, and a fast model
-# would have it do so hundreds of times a second, which no browser likes. So it draws at most about ten
-# times a second, and the last frame always.
 
 
 # %%
@@ -364,8 +360,16 @@ run_turn(history, ask, run_call)
 print("history:", [message["role"] for message in history])
 
 # %% [markdown]
-# How often did it draw? Too quickly to see, so here is the same display with a clock of our own: a
-# thousand pieces in five seconds.
+# The history is the one that lab 1 would have made. The loop never knew that anything was streamed.
+
+# %%
+strip(history, title="A streamed turn")
+
+# %% [markdown]
+# The text grew while it came: that is `LiveText`. In a notebook it draws its text again each time, and a
+# fast model would have it draw hundreds of times a second, which no browser likes. So it draws about ten
+# times a second at most, and the last piece always. Count it, with a clock of our own: a thousand pieces
+# in five seconds.
 
 
 # %%
@@ -386,12 +390,6 @@ for _ in range(1000):
     now[0] += 0.005
 live.finish()
 print("1,000 pieces, drawn", screen.drawn, "times")
-
-# %% [markdown]
-# The history is the one that lab 1 would have made. The loop never knew that anything was streamed.
-
-# %%
-strip(history, title="A streamed turn")
 
 # %% [markdown]
 # labkit's `Agent` does the same with `stream=True`, and `Narrator` shows the text as it comes. With it
@@ -447,7 +445,7 @@ DIALECTS = {
 }
 
 # %% [markdown]
-# Beside your `collect`, let a reader try them that was written from the protocol's description, and
+# Two readers try them: your `collect`, and one that was written from the protocol's description, and
 # trusts it.
 
 
@@ -555,7 +553,7 @@ def ask_with_limit(messages: list[Message]) -> Reply:
     return collect(stream(normalise(messages), tools=tools.schemas, **settings))
 
 
-run_turn(report, ask_with_limit, run_call)
+run_turn(report, ask_with_limit, lambda call: run_tool_call(call, tools))
 for message in report[1:]:
     calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]
     print(f"{message['role']:<10}", text_of(message["content"]), *calls)
@@ -567,7 +565,7 @@ for message in report[1:]:
 # %% [markdown]
 # ## 7. Say it
 #
-# Answer each question for yourself, then unfold an option to see why it is right or not.
+# Answer each question aloud before you unfold an option. Nothing is graded.
 
 # %%
 quiz(
@@ -637,7 +635,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## The words
+# ## 8. The words
 #
 # | word | meaning |
 # |---|---|
@@ -661,7 +659,7 @@ quiz(
 # to make it shorter.
 
 # %% [markdown]
-# ## Your own task
+# ## 9. Your own task
 #
 # An agent tells you what it does through events, and you decide what to show. Change the two lines in
 # `show`, or the task. Ideas: count the words as they come; print only the names of the tools; raise an
