@@ -146,8 +146,8 @@ def test_the_other_commands_say_what_they_should(open_chat):
     assert "legal cut" in run_command(chat, "/strip")
     assert "read_file: " in run_command(chat, "/tools")
     listed = run_command(chat, "/help")
-    for command in "/info /compact /strip /policy /save /load /tools /help /quit".split():  # noqa: SIM905
-        assert command in listed
+    for command in ("info", "compact", "strip", "policy", "save", "load", "tools", "help", "quit"):
+        assert f"/{command} " in listed
     assert "Did you mean /compact?" in run_command(chat, "/compct")
 
 
@@ -193,6 +193,6 @@ def test_ctrl_c_ends_the_turn_and_not_the_chat():
     chat.send_signal(signal.SIGINT)
     rest, _ = chat.communicate("/info\n/quit\n", timeout=60)
     assert "[interrupted" in rest
-    assert "1 requests" in rest or "1 request" in rest
+    assert "1 request," in rest
     assert chat.returncode == 0
-    assert "interrupted" in labkit_chat(input="/strip\n/load\n").stdout or True
+    assert "Going on with 3 messages" in labkit_chat(input="").stdout

@@ -37,9 +37,7 @@ def info(chat: Chat, rest: str) -> str:
         f"model: {chat.agent.model}",
     ]
     if trace.requests:
-        lines.append(
-            f"since the start: {len(trace)} requests, {trace.sent:,} tokens sent, {trace.cached:,} cached"
-        )
+        lines.append(f"since the start: {trace.summary()}")
     lines.append(f"playground: {chat.root}")
     return "\n".join(lines)
 
