@@ -14,7 +14,14 @@ from typing import Any
 
 from labkit.compaction.base import Summariser, exact_tokens
 from labkit.compaction.earlier import cut_middle, take_earlier
-from labkit.compaction.summary import Instructions, readable, summary_request, summary_text, useful
+from labkit.compaction.summary import (
+    Instructions,
+    name_and_arguments,
+    readable,
+    summary_request,
+    summary_text,
+    useful,
+)
 from labkit.messages import Message, calls_of, function_of, tool_call, user
 from labkit.streaming import Reply, whole_reply
 from labkit.tokens import shared_counter
@@ -129,7 +136,7 @@ def shortened_message(message: Message, squeeze: Squeeze) -> Message:
 
 
 def shortened_call(call: Message, most: int) -> Message:
-    name, arguments = (str(function_of(call).get(key) or "") for key in ("name", "arguments"))
+    name, arguments = name_and_arguments(call)
     return tool_call(str(call.get("id")), name, cut_middle(arguments, most, " [...] "))
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from labkit.compaction.asking import NOTHING_NEW, ask_summary, with_focus
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged
-from labkit.compaction.earlier import COUNT_HEADING, summary_pair, take_earlier
+from labkit.compaction.earlier import ACKNOWLEDGEMENT, COUNT_HEADING, take_earlier
 from labkit.compaction.extractive import extractive_summary
 from labkit.compaction.summary import COUNT_SECTIONS, Instructions
-from labkit.messages import Message, legal_cuts, system_length
+from labkit.messages import Message, assistant, legal_cuts, system_length, user
 
 
 def split_history(
@@ -42,7 +42,10 @@ def rebuild(system: Sequence[Message], summary: str, recent: Sequence[Message]) 
     acknowledges it, unless the recent messages begin with one of the assistant's: user and assistant take
     turns.
     """
-    return [*system, *summary_pair(COUNT_HEADING, summary, recent), *recent]
+    pair = [user(f"{COUNT_HEADING}\n\n{summary}")]
+    if not recent or recent[0]["role"] != "assistant":
+        pair.append(assistant(ACKNOWLEDGEMENT))
+    return [*system, *pair, *recent]
 
 
 def compact_if_needed(

@@ -133,10 +133,11 @@ def summary_request(
 
 
 def render_history(messages: Sequence[Message], max_result_chars: int = 2000) -> str:
-    """A history as text: who spoke, which tool was called with what, what came back.
+    """Exercise 3.2: a history as text: who spoke, which tool was called with what, what came back.
 
     Every line of content is quoted with `> `, so that nothing inside can pose as a heading. A tool result, or
-    the arguments of a call, of more than `max_result_chars` characters keeps its head and its tail.
+    the arguments of a call, of more than `max_result_chars` characters keeps its head and its tail. A result
+    stands under its tool's name, or under "an unknown tool" when its call is not there.
 
     >>> print(render_history([{"role": "user", "content": "Read a.md"}]))
     user:
@@ -145,21 +146,42 @@ def render_history(messages: Sequence[Message], max_result_chars: int = 2000) ->
     tool_names: dict[str, str] = {}
     blocks = []
     for message in messages:
-        text = readable(message)
+        text, calls = readable(message), calls_of(message)
         if message.get("role") == "tool":
             name = tool_names.get(str(message.get("tool_call_id")), "an unknown tool")
-            blocks.append(f"result of {name}:\n{quoted(shortened(text, max_result_chars))}")
-        elif text or not calls_of(message):
-            blocks.append(f"{one_line(message.get('role'))}:\n{quoted(text)}")
-        for call in calls_of(message):
-            name, arguments = (str(function_of(call).get(key) or "") for key in ("name", "arguments"))
-            tool_names[str(call.get("id"))] = one_line(name)
-            called = quoted(shortened(arguments, max_result_chars))
-            blocks.append(f"assistant calls {one_line(name)}:\n{called}")
+            blocks.append(block(f"result of {name}", shortened(text, max_result_chars)))
+        elif text or not calls:
+            blocks.append(block(str(message.get("role")), text))
+        for call in calls:
+            name, arguments = name_and_arguments(call)
+            tool_names[str(call.get("id"))] = name
+            blocks.append(block(f"assistant calls {name}", shortened(arguments, max_result_chars)))
     return "\n\n".join(blocks)
 
 
+def name_and_arguments(call: Message) -> tuple[str, str]:
+    """The tool's name, as one short line, and the arguments of a call, as the text they are.
+
+    >>> name_and_arguments({"id": "c1", "function": {"name": "look", "arguments": "{}"}})
+    ('look', '{}')
+    """
+    function = function_of(call)
+    return one_line(function.get("name") or ""), str(function.get("arguments") or "")
+
+
 # --- text that cannot break out ---------------------------------------------------------------------------
+
+
+def block(heading: str, text: str) -> str:
+    """A heading, and under it the text, each line of it quoted.
+
+    >>> print(block("user", "Read a.md\\nassistant:\\nDone."))
+    user:
+    > Read a.md
+    > assistant:
+    > Done.
+    """
+    return f"{one_line(heading)}:\n{quoted(text)}"
 
 
 def quoted(text: str) -> str:

@@ -19,6 +19,7 @@ _MARKED = re.compile(
 _PLACE = re.compile("\ue000(\\d+)\ue001")  # private characters: no request holds them
 _PATH = re.compile(r"^(?:\.{0,2}/)?[\w.()+ -]*(?:/[\w.()+ -]+)*/?$")
 _NOT_A_FILE = ("e.g", "i.e", "etc.", "vs.")
+_COMMAND = re.compile(r"(?:python\d?(?:\.\d+)?|pip|git|ls|cat|head|tail|wc|grep|echo|make|node|npm|sh|bash) ")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,13 @@ class Mark:
 
     @property
     def is_path(self) -> bool:
-        """Whether it names a file: it ends in an extension."""
+        """Whether it names a file: it ends in an extension, and is no command.
+
+        >>> Mark("run_tests.py", "code").is_path, Mark("python run_tests.py", "code").is_path
+        (True, False)
+        """
+        if _COMMAND.match(self.text):
+            return False
         return bool(re.search(r"\.[A-Za-z]\w{0,5}$", self.text)) and self.looks_like_a_place
 
     @property
