@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -179,7 +180,7 @@ def test_lines_from_a_pipe_are_a_chat_too():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX sends them")
-def test_ctrl_c_ends_the_turn_and_not_the_chat():
+def test_ctrl_c_ends_the_turn_and_not_the_chat(workspace):
     chat = subprocess.Popen(
         [sys.executable, "-m", "labkit", "chat"],
         stdin=subprocess.PIPE,
@@ -187,9 +188,10 @@ def test_ctrl_c_ends_the_turn_and_not_the_chat():
         encoding="utf-8",
         bufsize=1,
     )
-    chat.stdin.write('use run_command with {"command": "sleep 60", "timeout": 90}\n')
-    while "> run_command" not in chat.stdout.readline():
-        pass
+    chat.stdin.write('use run_command with {"command": "touch started; sleep 60", "timeout": 90}\n')
+    while not (workspace / "playground" / "started").exists():
+        assert chat.poll() is None
+        time.sleep(0.02)
     chat.send_signal(signal.SIGINT)
     rest, _ = chat.communicate("/info\n/quit\n", timeout=60)
     assert "[interrupted" in rest
