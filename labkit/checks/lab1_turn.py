@@ -52,6 +52,12 @@ class Script:
             call["id"] += str(number)  # said again, it is a new call
         return line
 
+    def story(self) -> str:
+        """What the model does, in words: `2 calls, then an answer`."""
+        told = [count(len(calls_of(line)), "call") if calls_of(line) else "an answer" for line in self.said]
+        told[0] += " in a reply that was cut short" if self.finish_reason else ""
+        return ", then ".join(told) + (", again and again" if calls_of(self.said[-1]) else "")
+
     def history(self) -> list[Message]:
         """The history that a turn by this script makes."""
         made = [user("What is in my notes?")]
@@ -64,7 +70,12 @@ class Script:
 def turn(t: Attempt, script: Script, **settings: Any) -> tuple[Any, list[Message]]:
     """One turn with this script: what came, and the history after it (which the card shows)."""
     messages = [user("What is in my notes?")]
-    came = t.call_in_place(messages, script.ask, script.run_call, **settings)
+
+    def ask(messages: list[Message]) -> Reply:
+        return script.ask(messages)
+
+    ask.__name__ = f"ask ({script.story()})"  # so the card says what the model does
+    came = t.call_in_place(messages, ask, script.run_call, **settings)
     t.draw(messages)
     if len(messages) == 1 and any(asked is not messages for asked in script.lists):
         t.fail(

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Lab 1: the minimal loop
 #
-# A coding agent is a small thing: a list, a model, and a loop around both. In this lab you build all
-# three moving parts and let them read real files.
+# A coding agent is a small thing: a list, a model, and a loop around both. In this lab you build all of
+# it but the model, and let it read real files.
 #
 # **What you will see.** A model has no memory. The list of messages *is* the memory, and the whole of it
 # is sent again with every request. So the bill grows with the *square* of the requests. That one fact is
@@ -119,6 +119,7 @@ print(send(chat).text)
 #
 # Next to these labs lies a **playground**: a folder with a few texts and a small code project. This cell
 # makes a fresh copy of it for this lab, and takes four of the six tools that work there and nowhere else.
+# A `Toolbox` holds tools by their names.
 
 # %%
 all_six = playground_tools(fresh_playground("lab1"))
@@ -540,7 +541,7 @@ except BadRequestError as error:
     print(error.status_code, error.body["message"])
 
 # %% [markdown]
-# One failing tool, and the conversation is dead: the history ends with a call that nobody answered, and
+# One failing tool, and the conversation is dead: the history holds a call that nobody has answered, and
 # no request will be taken any more.
 #
 # Now with your `run_tool_call` at the border.
@@ -654,7 +655,7 @@ for max_turns, inputs in ((6, [task]), (2, [task, "Go on."])):
     for text in inputs:
         trace = talk(history, text, max_turns=max_turns, show=False)
         print(f"max_turns={max_turns}: {len(trace)} requests, {trace.sent:,} tokens sent")
-        print(f"    {start_of(history[-1]['content'], 76)}")
+        print(f"    {start_of(history[-1]['content'])}")
 
 # %% [markdown]
 # The stop has cost a turn and your attention, but hardly any tokens: the history is whole, so the agent
