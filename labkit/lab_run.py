@@ -26,11 +26,11 @@ class Job:
 
 
 def run_labs(labs: Sequence[str] = (), form: str = "both", out: TextIO | None = None) -> int:
-    """Run labs (all shipped ones by default) and print a table; the exit status, 0 when all is as it should be.
+    """Run labs (all by default) and print a table; the exit status is 0 when all is as it should be.
 
     A name like "1", "01" or "01_minimal_loop" is a shipped lab, run in `form` ("student", "solution" or
     "both"). A path to a notebook is the learner's own, run as it is; there only cells that fail count. The
-    text on `out` is the same at each run; bar and times go to stderr. Raises NotebookError for an unknown lab.
+    text on `out` is the same at each run; bar and times go to stderr. NotebookError for an unknown lab.
     """
     jobs = _jobs(labs, form)
     results = run_jobs(jobs)
@@ -79,7 +79,7 @@ def faults(result: RunResult) -> list[str]:
         if wanted and state != wanted and not result.errors:
             card = card_text(result, exercise)
             found.append(
-                f"{result.name}, {result.form} form: exercise {exercise} is {state}, and should be {wanted}.{card}"
+                f"{result.name}, {result.form} form: exercise {exercise} is {state}, not {wanted}.{card}"
             )
     return found
 

@@ -28,8 +28,9 @@ NOT_STARTED, PASSED, BORROWED, FAILED = "not started", "passed", "borrowed", "fa
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run did. `exercises`: each id with "passed", "borrowed", "not started", or "failed" (never reached).
+    """What a run did.
 
+    `exercises`: each id with "passed", "borrowed", "not started", or "failed" (its check was not reached).
     `output` is the text of all cells, `notebook` the notebook with its outputs.
     """
 
@@ -95,7 +96,7 @@ def execute(
 
     `form`: "student" and "as it is" run the cells as they stand, "solution" with labkit's source in the
     exercises. `workspace`: the learner's folder for this run, a temporary one by default, so that nobody's
-    progress changes. `progress` is told cells done and cells in all. `seconds` is how long each cell may take.
+    progress changes. `progress` is told cells done and cells in all. `seconds`: how long a cell may take.
     Always the understudy: a run never costs money.
     """
     name = notebook.stem if isinstance(notebook, Path) else "notebook"
@@ -124,7 +125,7 @@ def _folder(workspace: Path | None) -> Iterator[Path]:
         (workspace / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
         yield workspace.resolve()
         return
-    # On Windows a process that has just ended may still hold a file: what is left lies in the temporary folder.
+    # On Windows a process that has just ended may still hold a file; it is a temporary one.
     with tempfile.TemporaryDirectory(prefix="labkit-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         (folder / STATE_FOLDER).mkdir()

@@ -97,14 +97,14 @@ def _header_faults(cell: Cell) -> Iterator[str]:
         if value is None:
             yield f"exercise {cell.exercise} has no {key}: add {key}={lowest} to the header"
         elif type(value) is not int or not lowest <= value <= highest:
-            yield f"{key} of exercise {cell.exercise} must be a whole number from {lowest} to {highest}, not {value!r}"
+            yield f"{key} of exercise {cell.exercise} must be {lowest} to {highest}, not {value!r}"
     if not isinstance(cell.attributes.get("function"), str):
         yield f'exercise {cell.exercise} names no function: add function="labkit.module:name" to the header'
     hints = cell.hints
     if len(hints) < HINTS or not all(hints):
         yield f"exercise {cell.exercise} has {len(hints)} of at least {HINTS} hints: add `# hint: ...` lines"
     if any(line.strip() and not line.startswith("#") for line in cell.source.splitlines()):
-        yield f"exercise {cell.exercise} holds code: its code is cut from labkit; only `# hint:` lines belong here"
+        yield f"exercise {cell.exercise} holds code, but that is cut from labkit: keep `# hint:` lines only"
 
 
 def _lengths(path: Path, cell: Cell, function: str, wrong: list[Problem]) -> Iterator[Problem]:
@@ -132,11 +132,13 @@ def _names(path: Path, cells: list[Cell], place: int, function: str) -> Iterator
     lazy = any("from __future__ import annotations" in source for source in sources)
     for name, line in needed_names(function, lazy).items():
         if name not in there:
-            text = f"the function of exercise {cells[place].exercise} uses {name}: put `{line}` into an earlier cell"
+            exercise = cells[place].exercise
+            text = f"the function of exercise {exercise} uses {name}: put `{line}` into an earlier cell"
             yield Problem(path, cells[place].line, text)
     for name in HELPERS:
         if name not in there:
-            text = f"cards speak of {name}(...): put `from labkit.checks import {', '.join(HELPERS)}` into an earlier cell"
+            line = f"from labkit.checks import {', '.join(HELPERS)}"
+            text = f"cards speak of {name}(...): put `{line}` into an earlier cell"
             yield Problem(path, cells[place].line, text)
             return
 

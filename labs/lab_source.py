@@ -1,4 +1,4 @@
-"""A lab's source, labs/source/NN_name.py, as cells: the percent format, with the line where each cell stands."""
+"""A lab's source, labs/source/NN_name.py, as cells, each with the line where it stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-checks that teach: `check("3.1", split_history)` says which idea does not hold yet, and the lab goes on.
+"""Self-checks that teach: `check("3.1", split_history)` says which idea does not hold yet.
 
 The engine is in engine.py; what is checked, lab by lab, in lab1.py and so on.
 """

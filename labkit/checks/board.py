@@ -42,7 +42,8 @@ class Board:
             return f"{done} Nothing is left: now use it on your own task."
         lab, first = self.open[0]
         minutes = sum(each.minutes for _, each in self.open)
-        return f"{done} Next: {first.id} {first.function} in {lab.name}. About {count(minutes, 'minute')} of exercises left."
+        left = f"About {count(minutes, 'minute')} of exercises left."
+        return f"{done} Next: {first.id} {first.function} in {lab.name}. {left}"
 
     def __str__(self) -> str:
         lines = [self.summary, *([self.note] if self.note else [])]
@@ -59,7 +60,8 @@ class Board:
     def _repr_html_(self) -> str:
         note = f"<div>{escape(self.note)}</div>" if self.note else ""
         tables = "".join(self._lab_html(lab) for lab in self.labs)
-        return f'<div class="labkit-board"><div><strong>{escape(self.summary)}</strong></div>{note}{tables}</div>'
+        head = f"<div><strong>{escape(self.summary)}</strong></div>"
+        return f'<div class="labkit-board">{head}{note}{tables}</div>'
 
     def _lab_html(self, lab: LabInfo) -> str:
         style = 'style="text-align:left;padding:0.15em 1em 0.15em 0"'
@@ -70,7 +72,8 @@ class Board:
             + "</tr>"
             for row in self._rows(lab)
         )
-        caption = f'<caption style="text-align:left;font-weight:600;color:inherit">{escape(f"{lab.number} {lab.title}")}</caption>'
+        title = escape(f"{lab.number} {lab.title}")
+        caption = f'<caption style="text-align:left;font-weight:600;color:inherit">{title}</caption>'
         return (
             f'<table style="border-collapse:collapse;margin:0.8em 0;color:inherit">{caption}'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

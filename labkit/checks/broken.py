@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(eq=False)  # an exception is itself, and hashable
 class Broken(Exception):
-    """An idea does not hold: the judgement that a card is made from. Empty fields are filled in by the idea."""
+    """An idea does not hold: what a card is made from. The idea itself fills in an empty rule or step."""
 
     kind: str  # different, raised, endless, recursion, exit, memory, changed-input
     tried: str

@@ -25,7 +25,10 @@ _BOX = (
 )
 _TERM = "text-align:left;vertical-align:top;padding:0.15em 0.9em 0.15em 0;white-space:nowrap;font-weight:600"
 _CELL = "text-align:left;vertical-align:top;padding:0.15em 0;white-space:pre-wrap;overflow-wrap:anywhere"
-_CODE = "white-space:pre-wrap;overflow-wrap:anywhere;margin:0.3em 0;font-family:var(--jp-code-font-family, monospace)"
+_CODE = (
+    "white-space:pre-wrap;overflow-wrap:anywhere;margin:0.3em 0;color:inherit;background:transparent;"
+    "font-family:var(--jp-code-font-family, monospace)"
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,10 @@ class Card:
             return ""
         exercise_id = self.verdict.exercise.id
         opened = f" ({self.hints_opened} of {len(self.hints)} opened)" if self.hints else ""
-        return f'Stuck? hint("{exercise_id}") gives the next hint{opened}; solution("{exercise_id}") shows labkit\'s way.'
+        return (
+            f'Stuck? hint("{exercise_id}") gives the next hint{opened}; '
+            f'solution("{exercise_id}") shows labkit\'s way.'
+        )
 
     def _strip(self) -> Any:
         """The failing history as a strip, or None when there is no history (or no strip to draw it)."""
@@ -133,7 +139,8 @@ class Card:
         parts += [f"<div>{escape(line)}</div>" for line in (self.way_on, self.note) if line]
         if self.way_on:
             parts.append(_hints_html(self.hints))
-        return f'<div class="labkit-card" style="{_BOX.format(edge=_EDGES[self.verdict.state])}">{"".join(parts)}</div>'
+        style = _BOX.format(edge=_EDGES[self.verdict.state])
+        return f'<div class="labkit-card" style="{style}">{"".join(parts)}</div>'
 
     def _history_html(self) -> str:
         broken = self.verdict.broken
@@ -182,7 +189,7 @@ def _hints_html(hints: Sequence[str]) -> str:
     inner = ""
     for number in range(len(hints), 0, -1):
         inner = (
-            f'<details style="margin-left:0.8em"><summary style="cursor:pointer">Hint {number} of {len(hints)}'
-            f"</summary><div>{escape(hints[number - 1])}</div>{inner}</details>"
+            '<details style="margin-left:0.8em"><summary style="cursor:pointer">'
+            f"Hint {number} of {len(hints)}</summary><div>{escape(hints[number - 1])}</div>{inner}</details>"
         )
     return inner

@@ -115,7 +115,7 @@ def in_notebook() -> bool:
 
 
 def _record(exercise: Exercise, verdict: Verdict, function: Any) -> str:
-    """Note the outcome on disk. labkit's own function, handed back by a second run of the cell, changes nothing."""
+    """Note the outcome on disk. labkit's own function (a second run of the cell) changes nothing."""
     if not verdict.own:
         return ""
     functions: Sequence[Callable[..., Any]] = function if isinstance(function, tuple | list) else [function]

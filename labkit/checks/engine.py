@@ -44,7 +44,7 @@ class Verdict:
 def run(
     exercise: Exercise, functions: Callable[..., Any] | Sequence[Callable[..., Any]], seconds: float = SECONDS
 ) -> Verdict:
-    """Judge a function (a tuple of them where the exercise has several). Never raises for what a learner can write.
+    """Judge a function, or a tuple of them; never raises for what a learner can write.
 
     `seconds` is how long each call may take.
     """
@@ -153,7 +153,7 @@ def _wrong_kind(exercise: Exercise, function: Any, answer: Any) -> Broken | None
 
 
 def _wrong_signature(exercise: Exercise, name: str, function: Any, answer: Any) -> Broken | None:
-    """Whether the function takes what labkit's takes: needed arguments by place, those with a default by name."""
+    """Whether it takes what labkit's takes: needed arguments by place, those with a default by name."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some built-in callables do not tell

@@ -25,7 +25,7 @@ SECONDS = 5.0
 """How long a function under check may run. Right answers need a few thousandths of that."""
 
 MEMORY = 512 * 1024**2
-"""Bytes by which the process may grow meanwhile: a loop that only appends would take all there is within 5 s."""
+"""Bytes by which the process may grow meanwhile: a loop that appends could take all within 5 s."""
 
 _TICK = 0.05  # seconds between two looks at the watch
 _PRINTED = 2_000  # characters of the learner's prints that are kept
@@ -37,7 +37,7 @@ class _Stop(BaseException):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one call: a value, or `error`; `stopped` says why the watch ended it ("" when it did not)."""
+    """What came of one call: a value, or `error`; `stopped` is "time" or "memory" when it was ended."""
 
     value: Any = None
     error: BaseException | None = None
@@ -62,7 +62,7 @@ def run_guarded(call: Callable[[], Any], seconds: float = SECONDS) -> Outcome:
             contextlib.redirect_stderr(printed),
             watch.over_this_thread(),
         ):
-            value = call()
+            value = _call(call)
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # SystemExit and _Stop too: a card names them, the notebook goes on
@@ -70,8 +70,22 @@ def run_guarded(call: Callable[[], Any], seconds: float = SECONDS) -> Outcome:
     return Outcome(value, error, watch.reason, printed.getvalue())
 
 
+def _call(call: Callable[[], Any]) -> Any:
+    """The frame that marks where the learner's code begins: only what it calls is ever stopped."""
+    return call()
+
+
+def _learners_frames(frame: FrameType | None) -> list[FrameType]:
+    """The frames from this one out to the learner's first; none when Python is in no learner's code."""
+    frames: list[FrameType] = []
+    while frame is not None and frame.f_code is not _call.__code__:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames if frame is not None else []
+
+
 class _Printed(io.StringIO):
-    """Keeps the start of what is printed, and forgets the rest: a loop that prints must not fill the memory."""
+    """Keeps the start of what is printed: a loop that prints must not fill the memory."""
 
     def write(self, text: str) -> int:
         room = _PRINTED - self.tell()
@@ -91,7 +105,7 @@ class _Watch:
         self._running = False
 
     def over_this_thread(self) -> contextlib.AbstractContextManager[None]:
-        """A context in which this thread is watched: by a timer signal where there is one, else by a thread."""
+        """A context in which this thread is watched: by a timer signal, elsewhere by a thread."""
         on_main = threading.current_thread() is threading.main_thread()
         return self._by_signal() if on_main and hasattr(signal, "setitimer") else self._by_thread()
 
@@ -110,17 +124,21 @@ class _Watch:
 
         def tick(_number: int, frame: FrameType | None) -> None:
             nonlocal stops
-            if not self._is_over():
-                return
-            stops += 1
-            if stops > 1:  # an `except:` or `except BaseException:` swallowed the first
-                _raise_at_next_line(frame)
-            raise _Stop
+            frames = _learners_frames(frame)
+            is_over = bool(frames) and self._is_over()
+            if is_over:
+                stops += 1
+                if stops > 1:  # an `except:` or `except BaseException:` swallowed the first
+                    _raise_wherever_it_is_caught(frames)
+            if self._running:
+                signal.setitimer(signal.ITIMER_REAL, _TICK)  # set anew each time: a tick must not meet a tick
+            if is_over:
+                raise _Stop
 
-        traced = sys.gettrace()
+        traced, profiled = sys.gettrace(), sys.getprofile()
         handler = signal.signal(signal.SIGALRM, tick)
         began = time.monotonic()
-        left, interval = signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
+        left, interval = signal.setitimer(signal.ITIMER_REAL, _TICK)
         self._running = True
         try:
             yield
@@ -129,6 +147,7 @@ class _Watch:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, handler)
             if stops > 1:
+                sys.setprofile(profiled)
                 sys.settrace(traced)
             if left:  # somebody else's timer (a test's time limit) goes on as if we had not been here
                 signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
@@ -136,12 +155,13 @@ class _Watch:
     @contextlib.contextmanager
     def _by_thread(self) -> Iterator[None]:
         """A second thread asks Python to raise in this one: on Windows, and away from the main thread."""
-        watched = ctypes.c_ulong(threading.get_ident())
+        thread = threading.get_ident()
+        watched = ctypes.c_ulong(thread)
         done = threading.Event()
 
         def look() -> None:
             while not done.wait(_TICK):
-                if self._is_over():
+                if _learners_frames(sys._current_frames().get(thread)) and self._is_over():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(watched, ctypes.py_object(_Stop))
 
         looker = threading.Thread(target=look, name="labkit-check-watch", daemon=True)
@@ -164,15 +184,23 @@ class _Watch:
                 looker.join()
 
 
-def _raise_at_next_line(frame: FrameType | None) -> None:
-    """Stop also code that catches everything: `_Stop` is raised once more where the catching begins."""
+def _raise_wherever_it_is_caught(frames: list[FrameType]) -> None:
+    """Stop also code that catches everything: `_Stop` is raised once more at the next line of each frame.
+
+    Python takes a trace function away when it raises; the profile function, told of each frame that is left,
+    sets it again for the frames around.
+    """
 
     def tracer(_frame: FrameType, event: str, _argument: Any) -> Any:
         if event == "line":
             raise _Stop
-        return tracer
+        return tracer if event != "call" else None  # frames that begin only now are ours, or will be left
 
+    def set_again(_frame: FrameType, event: str, _argument: Any) -> None:
+        if event == "return":
+            sys.settrace(tracer)
+
+    sys.setprofile(set_again)
     sys.settrace(tracer)
-    while frame is not None and frame.f_code is not run_guarded.__code__:
+    for frame in frames:
         frame.f_trace = tracer
-        frame = frame.f_back

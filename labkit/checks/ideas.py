@@ -60,7 +60,9 @@ class Idea:
 
 @dataclass
 class Exercise:
-    """An exercise: its id, the labkit function(s) that solve it ("module:name" or "module:name,other"), its ideas.
+    """An exercise: its id, the labkit function(s) that solve it, its ideas in order.
+
+    `function`: "module:name", or "module:name,other" where several are written together.
 
     `changes_input`: the function is meant to change its arguments in place (by default that is a mistake, and
     is found without an idea of its own).

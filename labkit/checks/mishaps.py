@@ -13,7 +13,7 @@ from labkit.checks.show import cut_short
 
 _OWN_WORDS = {
     # These say nothing about the idea under test: the line itself must be mended first.
-    NameError: "Every name must be made before it is used. Run the set-up cell at the top, or look for a misspelling.",
+    NameError: "Run the set-up cell at the top, which makes the names, or look for a misspelling.",
     ImportError: "A module that is imported must be installed. Take the imports of the set-up cell.",
 }
 

@@ -62,7 +62,7 @@ def record_of(exercise_id: str) -> Record:
 
 
 def change(exercise_id: str, how: Callable[[Record], Record]) -> str:
-    """Change one record on disk. The answer is "" or a sentence on what went wrong: a check goes on without it."""
+    """Change one record on disk; "" or a sentence on what went wrong (a check goes on without it)."""
 
     def apply(records: dict[str, Record]) -> dict[str, Record]:
         return {**records, exercise_id: how(records.get(exercise_id, Record()))}

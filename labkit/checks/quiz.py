@@ -1,4 +1,4 @@
-"""The questions at the end of a lab: each option unfolds to its reason. Not graded, no widgets, by keyboard."""
+"""The questions at the end of a lab: each option unfolds to its reason. Not graded."""
 
 from __future__ import annotations
 
@@ -66,14 +66,15 @@ class Quiz:
 def quiz(*questions: Question | Iterable[Question]) -> Quiz:
     """Questions with their answers folded away; takes them one by one or as a list.
 
-    >>> print(quiz(question("Who remembers?", wrong("The model", "It has no memory."), right("The list", "It is it."))))
+    >>> options = wrong("The model", "It has no memory."), right("The list", "It is sent whole.")
+    >>> print(quiz(question("Who remembers?", *options)))
     1. Who remembers?
        a) The model
        b) The list
     <BLANKLINE>
     Answers
       1a) Not quite. It has no memory.
-      1b) Right. It is it.
+      1b) Right. It is sent whole.
     """
     flat: list[Question] = []
     for each in questions:
@@ -93,7 +94,8 @@ def _question_html(number: int, each: Question) -> str:
     options = "".join(
         '<details style="margin:0.15em 0 0.15em 1.2em"><summary style="cursor:pointer">'
         f"{letter}) {escape(option.text)}</summary>"
-        f'<div style="margin:0.1em 0 0.4em 1.2em"><strong>{_verdict(option)}</strong> {escape(option.reason)}</div></details>'
+        '<div style="margin:0.1em 0 0.4em 1.2em">'
+        f"<strong>{_verdict(option)}</strong> {escape(option.reason)}</div></details>"
         for letter, option in _lettered(each)
     )
     return f'<div style="margin:0.8em 0"><strong>{number}. {escape(each.text)}</strong>{options}</div>'
