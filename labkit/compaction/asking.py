@@ -87,8 +87,7 @@ TOO_LONG = re.compile(
 
 
 def is_too_long(error: Exception) -> bool:
-    """Whether a summariser said that its request was too long: by the code, by the words, or by ValueError.
-    """
+    """Whether a summariser said that its request was too long: by code, by words, or by ValueError."""
     if getattr(error, "status_code", None) == 429:
         return False  # "too many tokens per minute" is about the rate, not about the window
     if getattr(error, "code", None) == "context_length_exceeded" or isinstance(error, ValueError):

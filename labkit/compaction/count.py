@@ -91,8 +91,7 @@ class CountCompactor:
                 raise ValueError(f"{name} is {getattr(self, name)}: a number of messages cannot be negative")
 
     def __call__(self, messages: list[Message]) -> Compaction:
-        """The history as it is when it is short enough, else the system part, a summary, the newest messages.
-        """
+        """The history as it is when it is short enough, else system part, summary, newest messages."""
         if len(messages) <= self.threshold:
             reason = f"{len(messages)} messages: not more than {self.threshold}"
             return unchanged(messages, exact_tokens(messages), reason)

@@ -40,8 +40,7 @@ class Earlier:
     messages: list[Message] = field(default_factory=list)
 
     def to_hand_over(self, words_stay: bool = False) -> str:
-        """What the next summariser gets to update: all of it, except what stays in the history word for word.
-        """
+        """What the next summariser gets to update: all, except what stays in the history anyway."""
         parts = [self.text, self.ledger] if not words_stay else [self.text]
         return with_words("\n\n".join(part for part in parts if part), "" if words_stay else self.words)
 
@@ -73,8 +72,7 @@ def summary_pair(heading: str, summary: str, recent: Sequence[Message]) -> list[
 
 
 def with_words(summary: str, words: str, ledger: str = "") -> str:
-    """The summary, and under fixed lines the ledger of files and the user's own words, where there are any.
-    """
+    """The summary and, under fixed lines, the ledger of files and the user's own words, if any."""
     parts = [summary.replace(WORDS_HEADING, "").replace(LEDGER_HEADING, "").strip()]
     parts += [f"{LEDGER_HEADING}\n{ledger}"] if ledger else []
     parts += [f"{WORDS_HEADING}\n{words}"] if words else []

@@ -8,7 +8,7 @@ and the understudy's voice as a compressor. It is not a language model: what no 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from labkit.compaction.transcript import TITLE, Assignment, Happened, clip, read_assignment, read_history
 from labkit.messages import Message, assistant
@@ -30,7 +30,7 @@ KINDS = (
 """What belongs under a title, by a word in it; the first that fits counts."""
 ENGLISH = {
     "asked": "asked",
-    "open": "open",
+    "open": "in progress",
     "said": "answered",
     "read": "read",
     "changed": "changed",
@@ -38,7 +38,7 @@ ENGLISH = {
 }
 CHINESE = {
     "asked": "要求",
-    "open": "待办",
+    "open": "进行中",
     "said": "已答",
     "read": "已读",
     "changed": "已改",
@@ -70,7 +70,7 @@ def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
     ## Goal
     - asked: Port it; never edit tests/
     ## Progress and next step
-    - open: Port it; never edit tests/
+    - in progress: Port it; never edit tests/
     """
     assignment = read_assignment(messages)
     happened = read_history(assignment.history)
@@ -110,10 +110,10 @@ def items(kind: str, happened: Happened, words: dict[str, str], characters: int,
         yield from (f"{words['asked']}: {clip(text, characters)}" for text in asked)
     if kind in ("facts", "state", "progress"):
         yield from (f"{words['said']}: {clip(text, characters)}" for text in said)
-    if kind in ("state", "progress", "decided") and happened.asked and not happened.answered:
+    if kind in ("state", "progress") and happened.asked and not happened.answered:
         yield f"{words['open']}: {clip(happened.asked[-1], characters)}"
     if kind == "decided":
-        yield from (clip(text, characters) for text in sentences(happened.said) if DECISION.search(text))
+        yield from (clip(text, characters) for text in sentences(happened) if DECISION.search(text))
     for name in ("read", "changed", "ran"):
         if kind == name or kind == "done" or (kind == "files" and name != "ran"):
             label = "" if kind == name else f"{words[name]} "
@@ -127,10 +127,11 @@ def entry(key: str, gist: str, characters: int) -> str:
     return f"{key}: {gist}" if gist and characters > 60 else key
 
 
-def sentences(texts: Sequence[str]) -> list[str]:
-    return [
-        part for text in texts[-4:] for part in re.split(r"(?<=[.!?。！？])\s*|\n+", text) if part.strip()
-    ][-6:]
+def sentences(happened: Happened) -> list[str]:
+    """The last sentences that the agent said, in its answers and beside its calls."""
+    texts = [*happened.remarked[-4:], *happened.said[-4:]]
+    parts = [part for text in texts for part in re.split(r"(?<=[.!?。！？])\s*|\n+", text)]
+    return [part for part in parts if part.strip()][-8:]
 
 
 def kept_requests(asked: list[str], many: int) -> list[str]:
@@ -140,8 +141,7 @@ def kept_requests(asked: list[str], many: int) -> list[str]:
 
 
 def earlier_items(summary: str, kinds: list[str]) -> Items:
-    """The lines of an earlier summary by kind. What stands under no title of ours goes to the first section.
-    """
+    """The lines of an earlier summary by kind; what stands under no known title goes to the first."""
     found: Items = {}
     kind = kinds[0]
     for line in summary.splitlines():
@@ -155,8 +155,7 @@ def earlier_items(summary: str, kinds: list[str]) -> Items:
 
 
 def merged(earlier: list[str], new: list[str], characters: int, many: int) -> list[str]:
-    """Old lines, then new ones; of two about the same path only the newer. Talk is thinned, paths never are.
-    """
+    """Old lines, then new ones; of two about one path only the newer. Talk is thinned, paths are not."""
     # what was open then may be done now: if it is not, it is among the new lines
     still_true = [line for line in earlier if head_of(line) not in heads("open")]
     lines: dict[str, str] = {}

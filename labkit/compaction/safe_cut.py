@@ -146,8 +146,7 @@ class SafeCutCompactor:
         return with_floor(result, self.limit, self._truth) if self.strict else result
 
     def _parts(self, messages: list[Message]) -> tuple[list[Message], list[Message], list[Message]]:
-        """System part, old messages and recent ones; the old part is empty when there is nothing to cut off.
-        """
+        """System part, old messages, recent ones; no old ones when there is nothing to cut off."""
         start = system_length(messages)
         cut = choose_cut(messages, self.keep_recent)
         if cut is not None and self.keep_tokens is not None:

@@ -57,8 +57,7 @@ def length(message: Message) -> int:
 
 
 def unread_from(messages: Sequence[Message]) -> int:
-    """The index after the last assistant message: what stands from there on, the model has not answered yet.
-    """
+    """The index after the last assistant message: from there on, the model has not answered yet."""
     said = (index for index in reversed(range(len(messages))) if messages[index].get("role") == "assistant")
     return next(said, -1) + 1
 

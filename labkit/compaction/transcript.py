@@ -28,7 +28,8 @@ class Happened:
     """What a history says happened. Paths and commands are keys in order; the values say the gist."""
 
     asked: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)  # answers, without calls
+    remarked: list[str] = field(default_factory=list)  # what was said beside a call
     read: dict[str, str] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
     ran: dict[str, str] = field(default_factory=dict)
@@ -37,8 +38,7 @@ class Happened:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A request for a summary, taken apart: the titles asked for, the history as text, the earlier summary.
-    """
+    """A request for a summary, taken apart: titles asked for, the history as text, earlier summary."""
 
     titles: list[str]
     history: str
@@ -51,8 +51,7 @@ class Assignment:
 
 
 def read_assignment(messages: Sequence[Message]) -> Assignment:
-    """Take a request for a summary apart. Without our fences, all that the user messages say is the history.
-    """
+    """Take a request for a summary apart. Without our fences, all that users say is the history."""
     said = [text_of(message.get("content")) for message in messages if message.get("role") == "user"]
     text = "\n\n".join(said)
     fences = {match.group(1).partition("-")[0]: match.group(2) for match in FENCE.finditer(text)}
@@ -64,7 +63,9 @@ def read_history(text: str) -> Happened:
     """What happened, from the rendered history: requests, answers, files, commands."""
     happened = Happened()
     waiting: dict[str, list[str]] = {}  # tool name -> the arguments of its calls without a result yet
-    for kind, name, quoted in BLOCK.findall(text + "\n"):
+    blocks = BLOCK.findall(text + "\n")
+    kinds = [kind for kind, *_ in blocks]
+    for (kind, name, quoted), next_kind in zip(blocks, [*kinds[1:], ""], strict=True):
         content = "\n".join(line[2:] for line in quoted.splitlines())
         if kind == "assistant calls":
             waiting.setdefault(name, []).append(content)
@@ -74,13 +75,15 @@ def read_history(text: str) -> Happened:
         elif name == "user":
             happened.asked.append(content)
             happened.answered = False
+        elif name == "assistant" and next_kind == "assistant calls":
+            happened.remarked.append(content)
         elif name == "assistant" and content.strip():
             happened.said.append(content)
             happened.answered = True
     for name, calls in waiting.items():
         for arguments in calls:
             note_call(happened, name, arguments, "no result")
-    if not happened.asked and not happened.said and text.strip() and not BLOCK.search(text + "\n"):
+    if not happened.asked and not happened.said and text.strip() and not blocks:
         happened.said.append(text)
     return happened
 
@@ -104,8 +107,7 @@ def note_call(happened: Happened, name: str, arguments: str, result: str) -> Non
 
 
 def argument(arguments: str, names: str) -> str:
-    """The first of these arguments that a call has, as text; found also in JSON that was cut in the middle.
-    """
+    """The first of these arguments that a call has, as text; also in JSON that was cut in the middle."""
     found = re.search(FIELD.format(names=names), arguments)
     if not found:
         return ""
