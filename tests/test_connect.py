@@ -1,4 +1,4 @@
-"""connect(): the understudy, unless a model is named; and what the learner reads when a service does not answer."""
+"""connect(): the understudy unless a model is named; and what the learner reads when a service fails."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def test_a_proxy_in_the_environment_does_not_stand_in_the_way(monkeypatch):
 
 def test_importing_loads_neither_the_client_nor_the_server():
     code = (
-        "import sys, labkit.connect; "
-        "print([name for name in ('openai', 'starlette', 'uvicorn', 'tiktoken', 'dotenv') if name in sys.modules])"
+        "import sys, labkit.connect; heavy = ('openai', 'starlette', 'uvicorn', 'tiktoken', 'dotenv'); "
+        "print([name for name in heavy if name in sys.modules])"
     )
     assert run_python(code).stdout.strip() == "[]"
 
@@ -102,10 +102,11 @@ def test_a_program_that_used_it_ends_quietly_by_itself():
     code = (
         "from labkit.connect import connect\n"
         "client, model = connect()\n"
-        "stream = client.chat.completions.create(model=model, messages=[{'role': 'user', 'content': 'Hello!'}],"
+        "hello = [{'role': 'user', 'content': 'Hello!'}]\n"
+        "stream = client.chat.completions.create(model=model, messages=hello,"
         " stream=True, extra_body={'understudy': {'fault': 'cut'}})\n"
         "try:\n    list(stream)\nexcept Exception as error:\n    print(type(error).__name__)\n"
-        "held = client.chat.completions.create(model=model, messages=[{'role': 'user', 'content': 'Hello!'}],"
+        "held = client.chat.completions.create(model=model, messages=hello,"
         " stream=True, extra_body={'understudy': {'fault': 'slow', 'seconds': 30}})\n"
         "print('done')\n"
     )

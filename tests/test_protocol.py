@@ -204,8 +204,8 @@ CALL = assistant(
     [
         (
             [],
-            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array "
-            "instead.",
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, "
+            "but got an empty array instead.",
             "messages",
             "empty_array",
         ),

@@ -64,8 +64,8 @@ def compose(step: Step, work: Work) -> Draft | str | None:
     parts += [text for text in step.quoted if text not in step.folders]
     if wants_contents and sources:
         wanted = need_texts(work, sources)
-        if wanted:
-            return wanted
+        if wanted or any(path in work.failures for path in sources):
+            return wanted  # nothing is written rather than half of it; the answer says why
         texts = {path: text_of_file(work.view, path) for path in sources}
         parts += [f"## {path}\n\n{text.rstrip()}" for path, text in texts.items() if text is not None]
     if "summary" in step.traits:
