@@ -70,10 +70,10 @@ def compose(step: Step, work: Work) -> Draft | str | None:
         parts += [f"## {path}\n\n{text.rstrip()}" for path, text in texts.items() if text is not None]
     if "summary" in step.traits:
         summary = the_summary(work)
-        if isinstance(summary, Draft):
-            return summary
+        if isinstance(summary, Draft) or not summary:
+            return summary or None
         heading = work.view.says("Summary", "摘要")
-        parts += [f"## {heading}\n\n{summary}"] if summary else []
+        parts.append(f"## {heading}\n\n{summary}")
     if "results" in step.traits or not (wants_contents or step.quoted or "summary" in step.traits):
         report_reading(work) if not work.said else None
         parts += work.said or work.view.answers[:1]
