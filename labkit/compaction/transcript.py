@@ -65,7 +65,7 @@ def read_history(text: str) -> Happened:
     waiting: dict[str, list[str]] = {}  # tool name -> the arguments of its calls without a result yet
     blocks = BLOCK.findall(text + "\n")
     kinds = [kind for kind, *_ in blocks]
-    for (kind, name, quoted), next_kind in zip(blocks, [*kinds[1:], ""], strict=True):
+    for (kind, name, quoted), next_kind in zip(blocks, [*kinds[1:], ""], strict=False):
         content = "\n".join(line[2:] for line in quoted.splitlines())
         if kind == "assistant calls":
             waiting.setdefault(name, []).append(content)
