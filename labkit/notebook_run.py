@@ -72,6 +72,9 @@ class NotebookRun:
         except DeadKernelError:
             self._note("the kernel ended (out of memory, or the cell ended Python)")
         self.seconds = time.monotonic() - began
+        for cell in self.node.cells:  # only now: a cell is "complete" before its last output has come
+            if cell.get("outputs"):
+                cell.outputs = _with_joined_streams(cell.outputs)
 
     def output(self) -> str:
         """The text that the cells gave, cell by cell."""
@@ -126,8 +129,6 @@ class NotebookRun:
         self._current = cell_index
 
     def _completed(self, cell: Any, cell_index: int) -> None:
-        if cell.get("outputs"):
-            cell.outputs = _with_joined_streams(cell.outputs)
         if self._progress:
             self._progress(cell_index + 1, len(self.node.cells))
 
