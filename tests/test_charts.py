@@ -18,7 +18,21 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from odd_histories import session
 
-from labkit.charts import Chart, bill, drop_off, growth, policies, said_against_sent, save
+from labkit.charts import (
+    Chart,
+    bill,
+    by_role,
+    count_against_tokens,
+    curves,
+    drop_off,
+    estimates,
+    growth,
+    policies,
+    said_against_sent,
+    save,
+    sawtooth,
+    sweep,
+)
 from labkit.compaction.base import Compaction
 from labkit.messages import Message, assistant, system, user
 from labkit.replay import replay
@@ -65,6 +79,14 @@ CHARTS = {
     "bill": lambda: bill(HALVED),
     "policies": lambda: policies({"none": PLAIN, "halved 对半": HALVED}, limit=3000),
     "said_against_sent": lambda: said_against_sent(PLAIN),
+    "curves": lambda: curves({"none": PLAIN, "halved 对半": HALVED}, limit=3000),
+    "count_against_tokens": lambda: count_against_tokens({"long": LONG, "short": LONG[:9]}, 20, 6000),
+    "sawtooth": lambda: sawtooth(HALVED, threshold=20),
+    "by_role": lambda: by_role(PLAIN, limit=3000),
+    "estimates": lambda: estimates(
+        {"English": "one word after another " * 40, "中文": "一个字接着一个字" * 40}
+    ),
+    "sweep": lambda: sweep({1000: HALVED, 3000: PLAIN, 3001: PLAIN}),
 }
 every_chart = pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
 
@@ -186,6 +208,42 @@ def test_fewer_tokens_sent_are_not_always_fewer_fresh_ones():
     assert "“b” sent the fewest fresh ones, 100" in chart.title
 
 
+def test_a_request_is_shown_by_what_it_is_made_of():
+    chart = by_role(PLAIN)
+    last = PLAIN.requests[-1]
+    assert chart.table[-1]["tool result"] == last.by_role["tool"]
+    assert f"{last.by_role['tool']:,}" in chart.title and "“tool result”" in chart.title
+
+
+def test_estimates_are_off_by_what_the_title_says():
+    text = "one word after another " * 40
+    exact = shared_counter().text(text)
+    chart = estimates({"English": text})
+    errors = [100 * (-(-len(text) // divisor) - exact) / exact for divisor in (2, 4)]
+    assert chart.title.endswith(f"by {min(errors):+.0f} % to {max(errors):+.0f} %")
+    assert chart.table[0]["exact tokens"] == exact
+
+
+def test_a_count_and_a_size_are_told_apart():
+    chart = count_against_tokens({"chat": [user("hi")] * 30, "file": [user("word " * 900)]}, threshold=20)
+    assert "“chat”: 30 messages" in chart.title and "“file”: 1 message" in chart.title
+    (axes,) = chart.figure.axes
+    assert "threshold 20" in axes.get_legend_handles_labels()[1]
+
+
+def test_the_saw_has_messages_above_and_tokens_below():
+    upper, lower = sawtooth(HALVED).figure.axes
+    assert list(upper.lines[0].get_ydata()) == [len(request.messages) for request in HALVED.requests]
+    assert list(lower.lines[0].get_ydata()) == [request.tokens for request in HALVED.requests]
+
+
+def test_turning_a_knob_is_shown_by_what_was_sent_and_what_was_read_again():
+    chart = sweep({3000: PLAIN, 1000: HALVED})
+    assert [row["limit, in tokens"] for row in chart.table] == [1000, 3000]
+    assert chart.table[1]["tokens sent"] == PLAIN.sent
+    assert chart.table[0]["files read again"] == HALVED.re_reads
+
+
 # --- nothing overlaps -------------------------------------------------------------------------------------
 
 
@@ -284,8 +342,8 @@ def test_a_table_stands_beside_the_picture_and_in_the_text(make):
 
 @every_chart
 def test_axes_name_their_units(make):
-    (axes,) = make().figure.axes
-    assert "tokens" in axes.get_xlabel() + axes.get_ylabel()
+    said = " ".join(axes.get_xlabel() + axes.get_ylabel() for axes in make().figure.axes)
+    assert "tokens" in said
 
 
 def test_chinese_text_is_drawn_without_a_warning(tmp_path):
@@ -315,7 +373,10 @@ def test_hostile_names_break_nothing():
 
 
 def test_charts_of_nothing_are_charts():
-    for chart in (growth(Trace()), bill(Trace()), said_against_sent(Trace()), policies({}), drop_off([], [])):
+    nothing = Trace()
+    of_a_trace = [make(nothing) for make in (growth, bill, said_against_sent, sawtooth, by_role)]
+    of_many = [make({}) for make in (policies, curves, count_against_tokens, estimates, sweep)]
+    for chart in [*of_a_trace, *of_many, drop_off([], []), curves({"none": nothing})]:
         ElementTree.fromstring(chart.svg())
         assert chart.title and chart.alt and chart._repr_html_() and str(chart)
 

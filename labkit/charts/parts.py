@@ -15,12 +15,20 @@ from labkit.palette import style_of
 from labkit.strip.marking import clean, columns, number
 
 TITLE_COLUMNS = 92
+LEGEND_COLUMNS = 112
 
 
 def new_figure(height: float = 3.6) -> tuple[Figure, Axes]:
     """A figure that pyplot knows nothing of, with one pair of axes."""
     figure = Figure(figsize=(8, height), layout="constrained")
     return figure, figure.subplots()
+
+
+def two_panels(height: float = 5) -> tuple[Figure, Axes, Axes]:
+    """A figure with two pairs of axes, one above the other."""
+    figure = Figure(figsize=(8, height), layout="constrained")
+    upper, lower = figure.subplots(2)
+    return figure, upper, lower
 
 
 def look_of(kind: str) -> dict[str, Any]:
@@ -75,19 +83,32 @@ def request_axis(axes: Axes, count: int) -> None:
     axes.set_xlim(0.5, max(1, count) + 0.5)
 
 
-def legend(axes: Axes, columns: int = 4) -> None:
-    """The legend above the axes, where it covers nothing."""
+def legend(axes: Axes) -> None:
+    """The legend above the axes, where it covers nothing, in as few lines as it takes."""
     handles, names = axes.get_legend_handles_labels()
     if handles:
+        room = sum(columns(name) + 9 for name in names)
+        lines = max(1, -(-room // LEGEND_COLUMNS))
         axes.legend(
-            handles, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, borderaxespad=0.2,
-            handlelength=2.4, columnspacing=1.4,
-        )  # fmt: skip
+            handles,
+            names,
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=-(-len(names) // lines),
+            borderaxespad=0.2,
+            handlelength=2.4,
+            columnspacing=1.4,
+        )
 
 
 def limit_line(axes: Axes, limit: int, name: str = "limit") -> None:
     """The limit: a broken line through the axes."""
     axes.axhline(limit, color=INK, linestyle=(0, (5, 2)), linewidth=1.4, label=f"{name} {number(limit)}")
+
+
+def threshold_line(axes: Axes, threshold: int) -> None:
+    """A threshold in messages: a dotted line upright in the axes."""
+    axes.axvline(threshold, color=INK, linestyle=":", linewidth=1.6, label=f"threshold {number(threshold)}")
 
 
 def plural(count: int, word: str) -> str:
