@@ -11,7 +11,7 @@ from labkit.understudy.reader import Passage, look_up, passages_of, terms
 from labkit.understudy.recall import PERSONAL, is_statement, read_again, report, search_snapshot
 from labkit.understudy.step import Step
 from labkit.understudy.view import Done
-from labkit.understudy.work import Work, named, need_texts, text_of_file
+from labkit.understudy.work import Work, named, need_texts, shorten, text_of_file
 
 WHO = re.compile(
     r"\b(who|what) are you\b|\bare you (a|an|the|really|human|real)\b|language model"
@@ -43,7 +43,7 @@ def tell(step: Step, work: Work) -> None:
     elif THANKS.match(text):
         work.say("You are welcome.", "不客气。")
     else:
-        work.say(f"Noted: {text.rstrip()}", f"记下了：{text.rstrip()}")
+        work.say(f"Noted: {shorten(text, 300)}", f"记下了：{shorten(text, 300)}")
 
 
 def ask(step: Step, work: Work) -> Draft | None:

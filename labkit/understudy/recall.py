@@ -9,7 +9,7 @@ from labkit.understudy.hands import argument, tidy
 from labkit.understudy.memory import asks_for_work
 from labkit.understudy.reader import Passage, look_up, passages_of, telling_words, terms
 from labkit.understudy.verbs import QUESTION
-from labkit.understudy.work import Work, need_texts, text_of_file
+from labkit.understudy.work import Work, need_texts, shorten, text_of_file
 
 PERSONAL = re.compile(r"\b(my|i|me|mine|our|we)\b|我", re.I)
 MOST_LOOKS = 5
@@ -28,8 +28,8 @@ def report(found: Passage, work: Work) -> None:
     chinese = {"user": "你说过", "summary": "先前对话的摘要说", "assistant": "我先前说过"}
     source = f"`{found.source}`"
     work.say(
-        f"{english.get(found.source, source + ' says')}: {found.text}",
-        f"{chinese.get(found.source, source + ' 里说')}：{found.text}",
+        f"{english.get(found.source, source + ' says')}: {shorten(found.text)}",
+        f"{chinese.get(found.source, source + ' 里说')}：{shorten(found.text)}",
     )
 
 

@@ -29,6 +29,10 @@ _SPLIT = re.compile(
 )
 
 
+LONGEST = 8_000
+"""Characters of a request that are read for what it asks."""
+
+
 def parse(text: str) -> list[Step]:
     """The steps that a request asks for, in order. Text that asks for nothing known becomes one `ask` or
     `tell`.
@@ -36,6 +40,8 @@ def parse(text: str) -> list[Step]:
     >>> [step.kind for step in parse("read `a.md` and give its main point in two sentences")]
     ['read', 'summarise']
     """
+    if len(text) > LONGEST:  # a pasted text: what is to be done with it is said before or after it
+        text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
     uses, rest = explicit_uses(text)
     hidden, marks = hide(rest)
     steps = [step for clause in clauses(hidden) for step in steps_of(clause, marks)]

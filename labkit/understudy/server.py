@@ -11,6 +11,7 @@ import json
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -232,7 +233,7 @@ def serve(port: int = 8765, say: Callable[[str], Any] = print, faults: FaultSwit
     """
     listener = listening_socket(port)
     say(banner(listener.getsockname()[1]))
-    with listener:
+    with listener, suppress(KeyboardInterrupt):  # Ctrl-C is the way to end it, not an error
         _uvicorn_server(make_app(Service(), faults or FaultSwitch())).run(sockets=[listener])
 
 
