@@ -58,7 +58,7 @@ def test_the_wheel_carries_labs_playground_and_vocabulary_and_nothing_that_build
     assert [
         name for name in names if name.startswith(("labs/", "playground/", "tests/", "labkit/_labs/source"))
     ] == []
-    assert [name for name in names if name.endswith(("build.py", ".pyc", ".env"))] == []
+    assert [name for name in names if name.endswith(("/build.py", ".pyc", ".env"))] == []
     assert any(name.endswith("licenses/labkit/LICENSE") for name in names)
 
 
