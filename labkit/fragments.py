@@ -33,28 +33,43 @@ def find_call(calls: list[Call], fragment: dict[str, Any], place: int = 0, toget
 
 
 def _known_call(calls: list[Call], fragment: dict[str, Any], place: int, together: int) -> Call | None:
-    """The call that has begun already, looked for by id, then by index, then by place."""
+    """The call that has begun already, looked for by id, then by index, then by place; None for a new one."""
     if not calls:
         return None
-    index, call_id = fragment.get("index"), fragment.get("id")
-    if call_id:
-        call = _newest(calls, "id", call_id)
-        if call is None:  # a new call, or the id of one that has none yet
-            call = calls[-1] if index is None else _newest(calls, "index", index)
-            return call if call and not call["id"] and not _begins_another(call, fragment) else None
-        same_place = index is None or call["index"] is None or index == call["index"]
-        return call if same_place or not _begins_another(call, fragment) else None
-    if index is not None:
-        call = _newest(calls, "index", index)
-        if call is None and not _name(fragment) and not _is_whole(calls[-1]):
-            return calls[-1]  # the index has shifted: without a name, a fragment begins no call
-    else:
+    if fragment.get("id"):
+        return _by_id(calls, fragment)
+    index = fragment.get("index")
+    if index is None:
         call = calls[-together:][place] if together <= len(calls) else calls[-1]
+    else:
+        call = _newest(calls, "index", index)
+        if call is None and _goes_on(calls[-1], fragment):
+            return calls[-1]
     return call if call and not _begins_another(call, fragment) else None
+
+
+def _by_id(calls: list[Call], fragment: dict[str, Any]) -> Call | None:
+    """The call with the fragment's id. Some services send one id for all calls: then the index decides."""
+    index = fragment.get("index")
+    same = [call for call in calls if call["id"] == fragment["id"]]
+    for call in reversed(same):
+        if index is None or call["index"] is None or call["index"] == index:
+            return call
+    if same:
+        return None if _begins_another(same[-1], fragment) else same[-1]
+    # A new call, or the id of one that has none yet.
+    waiting = calls[-1] if index is None else _newest(calls, "index", index)
+    return waiting if waiting and not waiting["id"] and not _begins_another(waiting, fragment) else None
 
 
 def _newest(calls: list[Call], key: str, value: Any) -> Call | None:
     return next((call for call in reversed(calls) if call[key] == value), None)
+
+
+def _goes_on(call: Call, fragment: dict[str, Any]) -> bool:
+    """Whether a fragment with an index not seen yet goes on with this call: it names nothing new."""
+    arguments = (fragment.get("function") or {}).get("arguments")
+    return not _name(fragment) and not (arguments and _is_whole(call))
 
 
 def _begins_another(call: Call, fragment: dict[str, Any]) -> bool:
@@ -68,7 +83,11 @@ def _name(fragment: dict[str, Any]) -> str | None:
 
 
 def _is_whole(call: Call) -> bool:
-    return is_json_object("".join(call["arguments"]))
+    """Whether the arguments so far are a JSON object. Joins them only when they end like one."""
+    last = next((piece for piece in reversed(call["arguments"]) if piece), "")
+    if isinstance(last, str) and not last.rstrip().endswith("}"):
+        return False
+    return is_json_object(_joined(call["arguments"]))
 
 
 def finished_call(call: Call, place: int, taken: set[str]) -> Message:
