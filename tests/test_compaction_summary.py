@@ -68,7 +68,9 @@ def test_parts_pictures_and_refusals_are_named():
 
 def test_a_result_is_named_by_the_nearest_call_with_its_id():
     again = assistant(calls=[tool_call("a", "run_command", {})])
-    text = render_history([CALL, tool_result("a", "one"), again, tool_result("a", "two"), tool_result("z", "?")])
+    text = render_history(
+        [CALL, tool_result("a", "one"), again, tool_result("a", "two"), tool_result("z", "?")]
+    )
     assert "result of read_file:\n> one" in text
     assert "result of run_command:\n> two" in text
     assert "result of an unknown tool:\n> ?" in text
@@ -245,7 +247,12 @@ def test_a_service_that_wants_the_other_name_for_the_limit_gets_it():
 
 
 def test_the_understudy_summarises_over_http():
-    history = [system("s"), user("Read a.md; never touch tests/."), CALL, tool_result("a", "# Tides\n" + LONG)]
+    history = [
+        system("s"),
+        user("Read a.md; never touch tests/."),
+        CALL,
+        tool_result("a", "# Tides\n" + LONG),
+    ]
     history += [assistant("Read."), user("go on"), assistant("yes")]
     result = SafeCutCompactor(limit=500, summarise=model_summariser(*connect()))(history)
     assert result.changed, result.reason

@@ -8,11 +8,11 @@ never more than five times in all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from labkit.compaction.base import Summariser, exact_tokens
+from labkit.compaction.base import Measure, Summariser, exact_tokens
 from labkit.compaction.earlier import cut_middle, take_earlier
 from labkit.compaction.summary import (
     Instructions,
@@ -70,6 +70,29 @@ def problem_of(reply: Any, old: Sequence[Message]) -> str:
         return useful(reply, exact_tokens(old), shared_counter().text)
     except Exception as error:
         return f"the summariser's reply cannot be read: {in_words(error)}"
+
+
+SHORTEST = "some words of summary"
+MARGIN = 2.5
+"""Tokens by an estimate for one token that is really there: English at characters / 2 (lab 4 measures it)."""
+
+
+def room_for_summary(
+    messages: list[Message], framed: Callable[[str], list[Message]], measure: Measure
+) -> int:
+    """How many tokens a summary may have for the history to get smaller; 0 when nothing can be gained.
+
+    `framed` makes the new history from a summary's text. The exact count and the compactor's own measure must
+    both go down, so that a summariser that keeps to this number is not asked in vain.
+    """
+
+    def gained(count: Measure, summary: str) -> int:
+        return count(messages) - count(framed(summary))
+
+    if min(gained(measure, SHORTEST), gained(exact_tokens, SHORTEST)) <= 0:
+        return 0
+    estimated = gained(measure, "") / (1 if measure is exact_tokens else MARGIN)
+    return max(1, int(min(estimated, gained(exact_tokens, "") - 1)))
 
 
 def in_words(error: Exception) -> str:
@@ -186,6 +209,6 @@ def model_summariser(client: Any, model: str) -> Summariser:
     return summarise
 
 
-def with_focus(instructions: Instructions, focus: str) -> Instructions:
-    """The same instructions with what the user wants kept above all."""
-    return replace(instructions, focus=focus) if focus else instructions
+def fitted(instructions: Instructions, focus: str, room: int) -> Instructions:
+    """The same instructions with the focus, what the user wants kept above all, and with no more tokens."""
+    return replace(instructions, focus=focus, max_tokens=min(instructions.max_tokens, room))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, with_focus
+from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged
 from labkit.compaction.earlier import ACKNOWLEDGEMENT, COUNT_HEADING, take_earlier
 from labkit.compaction.extractive import extractive_summary
@@ -97,11 +97,11 @@ class CountCompactor:
             return unchanged(messages, exact_tokens(messages), reason)
         keep_last = len(messages) - self._cut(messages)
         system, old, recent = split_history(messages, keep_last)
-        least = exact_tokens(rebuild(system, "", recent))
-        if not take_earlier(old).messages or least >= exact_tokens(messages):
+        room = room_for_summary(messages, lambda summary: rebuild(system, summary, recent), exact_tokens)
+        if not take_earlier(old).messages or not room:
             reason = f"{NOTHING_NEW}: only {len(old)} messages stand before the {len(recent)} newest"
             return unchanged(messages, exact_tokens(messages), reason)
-        sections = with_focus(COUNT_SECTIONS, self.focus)
+        sections = fitted(COUNT_SECTIONS, self.focus, room)
         return compact_if_needed(messages, self.summarise, self.threshold, keep_last, sections)
 
     def now(self, messages: list[Message], focus: str = "") -> Compaction:

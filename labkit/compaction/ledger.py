@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, with_focus
+from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged, with_floor
 from labkit.compaction.earlier import SAFE_CUT_HEADING, cut_middle, take_earlier, user_words, with_words
 from labkit.compaction.extractive import extractive_summary
@@ -87,12 +87,12 @@ class LedgerCompactor:
             return [*system, user(f"{SAFE_CUT_HEADING} {with_words(summary, words, ledger)}"), *recent]
 
         tokens, least = exact_tokens(messages), exact_tokens(framed(""))
-        if not earlier.messages or least >= tokens:
+        most = room_for_summary(messages, framed, exact_tokens)
+        if not earlier.messages or not most:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(recent)} newest messages"
             return self._judged(unchanged(messages, tokens, reason))
-        left = budget - (least - exact_tokens(system))
-        most = max(LEAST_SUMMARY, min(LEDGER_SECTIONS.max_tokens, left))
-        instructions = replace(with_focus(LEDGER_SECTIONS, self.focus), max_tokens=most)
+        left = max(LEAST_SUMMARY, budget - (least - exact_tokens(system)))
+        instructions = fitted(LEDGER_SECTIONS, self.focus, min(most, left))
         summary = ask_summary(old, self.summarise, instructions, words_stay=True)
         if summary.problem:
             return unchanged(messages, tokens, summary.problem, failed=True)

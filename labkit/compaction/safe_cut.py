@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, with_focus
+from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import (
     Compaction,
     Measure,
@@ -132,10 +132,11 @@ class SafeCutCompactor:
                 *recent,
             ]
 
-        if not earlier.messages or self.measure(framed("")) >= tokens:
+        room = room_for_summary(messages, framed, self.measure)
+        if not earlier.messages or not room:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(recent)} newest messages"
             return self._judged(unchanged(messages, tokens, reason))
-        instructions = with_focus(SAFE_CUT_SECTIONS, self.focus)
+        instructions = fitted(SAFE_CUT_SECTIONS, self.focus, room)
         summary = ask_summary(old, self.summarise, instructions, words_stay=True)
         if summary.problem:
             return unchanged(messages, tokens, summary.problem, failed=True)

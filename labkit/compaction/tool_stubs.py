@@ -95,7 +95,12 @@ class ToolStubs:
             for index, message in enumerate(messages)
         ]
         after = self.measure(result)
-        reason = f"{len(stubs)} old tool results became stubs, ≈{before:,} tokens became ≈{after:,}"
+        what = (
+            "1 old tool result became a stub"
+            if len(stubs) == 1
+            else f"{len(stubs)} old tool results became stubs"
+        )
+        reason = f"{what}, ≈{before:,} tokens became ≈{after:,}"
         return Compaction(result, True, reason, before, after)
 
     def now(self, messages: list[Message], focus: str = "") -> Compaction:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, with_focus
+from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import (
     Compaction,
     Compactor,
@@ -135,12 +135,16 @@ class FullCompactor:
 
     def _compacted(self, messages: list[Message]) -> Compaction:
         system, old, unread = split_unread(messages)
-        least = [*system, *summary_pair(FULL_HEADING, "", unread), *unread]
-        if not take_earlier(old).messages or self.measure(least) >= self.measure(messages):
+
+        def framed(summary: str) -> list[Message]:
+            return [*system, *summary_pair(FULL_HEADING, summary, unread), *unread]
+
+        room = room_for_summary(messages, framed, self.measure)
+        if not take_earlier(old).messages or not room:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(unread)} newest messages"
             result = unchanged(messages, self.measure(messages), reason)
             return with_floor(result, self.limit, self._larger)
-        instructions = with_focus(FULL_SECTIONS, self.focus)
+        instructions = fitted(FULL_SECTIONS, self.focus, room)
         try:
             result = compact_all(messages, self.summarise, self.folder, self.root, instructions)
         except SnapshotError as error:
