@@ -9,7 +9,7 @@ import pytest
 
 from labkit.compaction.earlier import ACKNOWLEDGEMENT
 from labkit.compaction.summary import COUNT_SECTIONS, summary_request
-from labkit.messages import Message, assistant, system, tool_call, tool_result, user
+from labkit.messages import INTERRUPTED, Message, assistant, system, tool_call, tool_result, user
 from labkit.playground import playground_tools
 from labkit.understudy.draft import Draft
 from labkit.understudy.planner import plan
@@ -75,6 +75,15 @@ def test_a_summary_in_the_assistant_name_is_taken_for_its_own_words(tools):
     draft = reply([SYSTEM, assistant(f"{B} {SUMMARY}"), user(SECOND), *READ_BOTH], tools)
     assert calls(draft) == [("write_file", "review.txt")]
     assert "## Facts" in json.loads(draft.calls[0].arguments)["content"], "the notes went into the review"
+
+
+def test_its_own_words_are_trusted_whole_so_a_summary_among_them_is_swallowed_whole(tools):
+    made = f"{SUMMARY}\n- answered: The main point of `big-article.md` in one sentence: It waits."
+    wrong = reply([SYSTEM, assistant(f"{B} {made}"), user(SECOND), *READ_BOTH], tools)
+    right = reply([SYSTEM, user(f"{B} {made}"), user(SECOND), *READ_BOTH], tools)
+    assert "## Facts" in json.loads(wrong.calls[0].arguments)["content"]
+    assert "## Facts" not in json.loads(right.calls[0].arguments)["content"]
+    assert "It waits." in json.loads(right.calls[0].arguments)["content"]
 
 
 def test_a_task_under_way_is_lost_with_a_summary_in_the_assistant_name(tools):
@@ -241,6 +250,11 @@ def test_an_error_is_reported_and_not_repeated(tools):
     )
     draft = reply([user('Write "x" to `a.txt`'), *failed], tools)
     assert not draft.calls and "read-only" in draft.text
+
+
+def test_a_call_that_was_interrupted_is_made_again(tools):
+    history = [user("Read `a.txt`"), *exchange("read_file", INTERRUPTED, path="a.txt")]
+    assert calls(reply(history, tools)) == [("read_file", "a.txt")]
 
 
 def test_an_interrupted_task_is_taken_up_again(tools):

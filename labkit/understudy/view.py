@@ -94,11 +94,15 @@ class View:
         return [done for done in self.all_calls if done.index > self.start]
 
     def made(self, skill: str, path: str | None = None, after: int = -1, **arguments: str) -> list[Done]:
-        """The task's calls with this skill (on this path, with these arguments), behind message `after`."""
+        """The task's calls with this skill (on this path, with these arguments), behind message `after`.
+
+        A call that was interrupted before its tool ran does not count: it is made again.
+        """
         return [
             done
             for done in self.calls
             if done.skill == skill
+            and done.result not in (None, INTERRUPTED)
             and done.index > after
             and (path is None or done.path == tidy(path))
             and all(argument(done.arguments, key) == value for key, value in arguments.items())
