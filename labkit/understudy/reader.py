@@ -119,6 +119,7 @@ def _weight(sentence: str, place: int, count: int, weights: Counter[str]) -> flo
     if not own:
         return 0.0
     score = sum(math.sqrt(weights[term]) for term in own) / (len(own) + 7)
+    score /= 1 + max(0, len(own) - 14) / 28  # a long sentence says much, but it is no main point
     if re.search(
         r"\b(main|key|central) (point|idea|message)|above all|in short|the lesson is\b"
         r"|主旨|要点|总之|归根结底|最重要",
