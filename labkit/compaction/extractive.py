@@ -17,8 +17,8 @@ from labkit.tokens import shared_counter
 
 KINDS = (
     ("changed", re.compile(r"chang|written|made|modified|修改|改动|写入|创建", re.IGNORECASE)),
-    ("files", re.compile(r"file state|files?$|state of the files|文件状态|文件$", re.IGNORECASE)),
     ("read", re.compile(r"\bread\b|读", re.IGNORECASE)),
+    ("files", re.compile(r"file state|files?$|state of the files|文件状态|文件$", re.IGNORECASE)),
     ("ran", re.compile(r"command|\bran\b|命令", re.IGNORECASE)),
     ("done", re.compile(r"accomplish|完成", re.IGNORECASE)),
     ("decided", re.compile(r"decision|决定|决策", re.IGNORECASE)),
@@ -94,6 +94,7 @@ def written(assignment: Assignment, happened: Happened, characters: int, many: i
         words = CHINESE if assignment.chinese else ENGLISH
         new = list(items(kind, happened, words, characters, many))
         lines = merged(earlier.get(kind, []), new, characters, many)
+        lines = lines[-many:] if kind == "decided" else lines
         if lines:
             sections.append("\n".join([f"## {title}", *(f"- {line}" for line in lines)]))
     return "\n".join(sections)
@@ -130,7 +131,7 @@ def entry(key: str, gist: str, characters: int) -> str:
 def sentences(happened: Happened) -> list[str]:
     """The last sentences that the agent said, in its answers and beside its calls."""
     texts = [*happened.remarked[-4:], *happened.said[-4:]]
-    parts = [part for text in texts for part in re.split(r"(?<=[.!?。！？])\s*|\n+", text)]
+    parts = [part for text in texts for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n+", text)]
     return [part for part in parts if part.strip()][-8:]
 
 
@@ -160,19 +161,22 @@ def merged(earlier: list[str], new: list[str], characters: int, many: int) -> li
     still_true = [line for line in earlier if head_of(line) not in heads("open")]
     lines: dict[str, str] = {}
     for line in [*still_true, *new]:
-        lines[line if is_talk(line) else head_of(line)] = line
-    talk = [line for line in lines.values() if is_talk(line)]
-    dropped = set(talk[1 : max(1, len(talk) - 2 * many + 1)])
-    return [clip(line, 2 * characters) for line in lines.values() if line not in dropped]
+        is_talk = head_of(line) in heads("asked", "said", "open")
+        lines[line if is_talk else head_of(line)] = line
+    asked = [line for line in lines.values() if head_of(line) in heads("asked")]
+    said = [line for line in lines.values() if head_of(line) in heads("said")]
+    dropped = {*asked, *said} - {*kept_requests(asked, many), *said[-max(1, many // 2) :]}
+    return [shorter(line, characters) for line in lines.values() if line not in dropped]
 
 
-def is_talk(line: str) -> bool:
-    """Whether a line quotes somebody, rather than naming a file or a command."""
-    return head_of(line) in heads("asked", "said", "open")
+def shorter(line: str, characters: int) -> str:
+    """A line with its text clipped; the path or the label before the colon stays whole."""
+    head, colon, text = line.partition(": ")
+    return f"{head}{colon}{clip(text, characters)}" if colon else clip(line, 2 * characters)
 
 
 def head_of(line: str) -> str:
-    """What stands before the colon: the label of a quotation, or a path."""
+    """What stands before the colon: the label of a quotation, or a path; the line itself without one."""
     return line.partition(": ")[0]
 
 

@@ -19,7 +19,7 @@ FIELD = r'"(?:{names})"\s*:\s*"((?:[^"\\]|\\.)*)'
 
 CHANGES = re.compile(r"(?i)write|edit|create|append|save|replace|patch|insert|delete|remove|update|move")
 LOOKS = re.compile(r"list|search|grep|find|glob|\bls\b", re.IGNORECASE)
-KEY_LINE = re.compile(r"fail|error|passed|\bok\b|\bran \d|exit|traceback|warning", re.IGNORECASE)
+KEY_LINE = re.compile(r"fail|error|passed|\bok\b|\bran \d|traceback|warning", re.IGNORECASE)
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
