@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import re
 import subprocess
 import time
@@ -103,6 +104,7 @@ class NotebookRun:
         kernels = write_kernel(self._folder) / "kernels"
         manager = AsyncKernelManager(
             kernel_name="python3",
+            log=_quiet_log(),
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[str(kernels)], ensure_native_kernel=False),
         )
         return NotebookClient(
@@ -137,6 +139,13 @@ class NotebookRun:
         self.errors.append(CellError(self._current + 1, source, message))
 
 
+def _quiet_log() -> logging.Logger:
+    """A log without the kernel manager's notices: a run in a thread cannot tidy up all that it would like to."""
+    log = logging.getLogger("labkit.kernel")
+    log.setLevel(logging.ERROR)
+    return log
+
+
 def _with_joined_sources(data: dict[str, Any]) -> dict[str, Any]:
     joined = copy.deepcopy(data)
     for cell in joined["cells"]:
@@ -144,6 +153,13 @@ def _with_joined_sources(data: dict[str, Any]) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return joined
+
+
+def _quiet_log() -> logging.Logger:
+    """A log without the kernel manager's notices: a run in a thread cannot tidy up all that it would like to."""
+    log = logging.getLogger("labkit.kernel")
+    log.setLevel(logging.ERROR)
+    return log
 
 
 def _with_joined_streams(outputs: list[Any]) -> list[Any]:

@@ -240,12 +240,19 @@ def test_away_from_the_main_thread_an_endless_loop_is_stopped_too_and_no_thread_
         while True:
             pass
 
+    def stubborn(messages, chars_per_token=2):
+        while True:
+            try:  # noqa: SIM105  (the bare except is the case)
+                threading.Event().wait(0.01)
+            except:  # noqa: E722
+                pass
+
     kinds: list[str] = []
     before = threading.active_count()
-    thread = threading.Thread(target=lambda: kinds.append(kind(endless)))
+    thread = threading.Thread(target=lambda: kinds.extend([kind(endless), kind(stubborn)]))
     thread.start()
     thread.join()
-    assert kinds == ["endless"]
+    assert kinds == ["endless", "endless"]
     assert threading.active_count() == before
 
 

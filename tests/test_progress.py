@@ -50,8 +50,9 @@ def test_progress_survives_the_kernel_that_wrote_it() -> None:
 def test_kernels_that_write_at_once_lose_nothing() -> None:
     code = (
         "import sys; from dataclasses import replace; from labkit.checks import progress\n"
-        "for _ in range(20): assert not progress.change(sys.argv[1], lambda r: replace(r, hints=r.hints + 1))\n"
-        "for _ in range(20): assert not progress.change('9.9', lambda r: replace(r, hints=r.hints + 1))"
+        "def more(record): return replace(record, hints=record.hints + 1)\n"
+        "for _ in range(20): assert not progress.change(sys.argv[1], more)\n"
+        "for _ in range(20): assert not progress.change('9.9', more)"
     )
     kernels = [subprocess.Popen([sys.executable, "-c", code, f"1.{number}"]) for number in (1, 2, 3)]
     assert [kernel.wait() for kernel in kernels] == [0, 0, 0]

@@ -35,6 +35,14 @@ class _Stop(BaseException):
     """Raised inside the learner's function to end it."""
 
 
+class _StopAgain(_Stop):
+    """The same, for code that swallowed it: made in the learner's own thread, it sets the traps there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _raise_wherever_it_is_caught(_learners_frames(sys._getframe()))
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one call: a value, or `error`; `stopped` is "time" or "memory" when it was ended."""
@@ -158,11 +166,14 @@ class _Watch:
         thread = threading.get_ident()
         watched = ctypes.c_ulong(thread)
         done = threading.Event()
+        traced, profiled = sys.gettrace(), sys.getprofile()
 
         def look() -> None:
+            stop: type[_Stop] = _Stop
             while not done.wait(_TICK):
                 if _learners_frames(sys._current_frames().get(thread)) and self._is_over():
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(watched, ctypes.py_object(_Stop))
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(watched, ctypes.py_object(stop))
+                    stop = _StopAgain
 
         looker = threading.Thread(target=look, name="labkit-check-watch", daemon=True)
         self._running = True
@@ -171,6 +182,8 @@ class _Watch:
             yield
         finally:
             self._finish(looker, done)
+            sys.setprofile(profiled)
+            sys.settrace(traced)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 watched, None
             )  # one that was asked for and is not needed
@@ -188,7 +201,7 @@ def _raise_wherever_it_is_caught(frames: list[FrameType]) -> None:
     """Stop also code that catches everything: `_Stop` is raised once more at the next line of each frame.
 
     Python takes a trace function away when it raises; the profile function, told of each frame that is left,
-    sets it again for the frames around.
+    sets it again for the frames around. (Only two catch-alls, one inside the other in the same loop, get away.)
     """
 
     def tracer(_frame: FrameType, event: str, _argument: Any) -> Any:
