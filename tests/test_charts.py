@@ -442,3 +442,12 @@ def test_a_chart_has_what_notebooks_and_reports_ask_for():
     chart = growth(PLAIN)
     assert isinstance(chart, Chart)
     assert set(chart._repr_mimebundle_()) == {"text/html", "text/plain"}
+
+
+def test_the_module_shows_itself_and_saves_its_charts(tmp_path, capsys):
+    from labkit.charts.__main__ import main
+
+    main(None)
+    assert "Compaction struck" in capsys.readouterr().out
+    main(str(tmp_path))
+    assert len(list(tmp_path.glob("*.svg"))) == 6
