@@ -71,9 +71,7 @@ def _path(call: Message) -> str:
 class _Memory:
     """Which files were ever read, and whose text stands in the history that was sent last."""
 
-    length: dict[tuple[str, str], int] = field(
-        default_factory=dict
-    )  # of (call id, path): its result
+    length: dict[tuple[str, str], int] = field(default_factory=dict)  # of (call id, path): its result
     present: Counter[str] = field(default_factory=Counter)  # path -> whole results of it there
     places: list[tuple[int, str]] = field(default_factory=list)  # (index, path) of those results, ascending
     ever: set[str] = field(default_factory=set)
