@@ -132,6 +132,15 @@ def chat(tasks: tuple[str, ...], policy: str, limit: int | None, new: bool) -> N
 
 
 @cli.command()
+def figures() -> None:
+    """Make the figures of the three source systems anew, with the understudy."""
+    from labkit.figures import figures as make_figures
+
+    for figure in make_figures():
+        click.echo(str(figure))
+
+
+@cli.command()
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one."
 )

@@ -35,10 +35,10 @@ def connect(model: str | None = None) -> tuple[OpenAI, str]:
     model.
 
     A name that starts with `understudy` means the stand-in: its server runs in a thread of this process,
-    needs no key and no network, and is reused by the next call. Any other name, given here or in LABKIT_MODEL
-    (in the environment or a `.env` file), means a service: the key comes from LABKIT_API_KEY or
-    OPENAI_API_KEY, the address from LABKIT_BASE_URL or OPENAI_BASE_URL. A key alone never switches away from
-    the understudy.
+    needs no key and no network, and is reused by the next call, which starts with an empty prefix cache. Any
+    other name, given here or in LABKIT_MODEL (in the environment or a `.env` file), means a service: the key
+    comes from LABKIT_API_KEY or OPENAI_API_KEY, the address from LABKIT_BASE_URL or OPENAI_BASE_URL. A key
+    alone never switches away from the understudy.
 
     Raises ModelError, with what to do, for an unknown understudy or a missing key.
     """
@@ -48,7 +48,9 @@ def connect(model: str | None = None) -> tuple[OpenAI, str]:
         return _service(name, settings)
     if name not in MODELS:
         raise ModelError(f"No understudy is called {name!r}.", f"There are: {', '.join(MODELS)}.")
-    return _stand_in()[1], name
+    server, client = _stand_in()
+    server.forget()  # so that a notebook that is run again measures what it measured the first time
+    return client, name
 
 
 def understudy() -> Server:

@@ -5,6 +5,7 @@ Both exist so that no text is counted twice. They hold numbers and references, n
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,18 +19,25 @@ class TextLedger:
     def __init__(self, characters: int = 4_000_000) -> None:
         self._room = characters
         self._counts: dict[str, int] = {}
+        self._lock = threading.Lock()  # an agent in a widget counts in a thread of its own
 
     def count(self, text: str, count: Callable[[str], int]) -> int:
         """The count of this text, from memory or by `count`."""
         known = self._counts.get(text)
         if known is None:
-            known = self._counts[text] = count(text)
-            self._room -= len(text)
-            while self._room < 0:
-                oldest = next(iter(self._counts))
-                self._room += len(oldest)
-                del self._counts[oldest]
+            known = count(text)
+            with self._lock:
+                self._remember(text, known)
         return known
+
+    def _remember(self, text: str, count: int) -> None:
+        if text not in self._counts:
+            self._room -= len(text)
+        self._counts[text] = count
+        while self._room < 0:
+            oldest = next(iter(self._counts))
+            self._room += len(oldest)
+            del self._counts[oldest]
 
 
 class HistoryLedger:
@@ -42,7 +50,7 @@ class HistoryLedger:
     """
 
     SHORT = 128
-    NEWEST = 8
+    NEWEST = 4
 
     def __init__(self) -> None:
         self._seen: list[Message] = []
@@ -50,22 +58,32 @@ class HistoryLedger:
         self._totals: list[int] = [0]
         self._asked = 0  # the length of the history when last asked
         self._compared = 0  # its length when it was last compared whole
+        self._lock = threading.Lock()
 
     def total(self, messages: Sequence[Message], count: Callable[[Message], int]) -> int:
         """The sum of `count` over the messages."""
+        with self._lock:
+            self._count(messages, count)
+            return self._totals[-1]
+
+    def counts(self, messages: Sequence[Message], count: Callable[[Message], int]) -> list[int]:
+        """The `count` of each message."""
+        with self._lock:
+            self._count(messages, count)
+            return [after - before for before, after in pairwise(self._totals)]
+
+    def _count(self, messages: Sequence[Message], count: Callable[[Message], int]) -> None:
         messages = messages if isinstance(messages, list) else list(messages)
         known = self._unchanged(messages)
         del self._seen[known:], self._values[known:], self._totals[known + 1 :]
+        seen, values, totals = self._seen, self._values, self._totals
+        total = totals[-1]
         for message in messages[known:]:
-            self._totals.append(self._totals[-1] + count(message))
-            self._values.append(_copy(message))
-            self._seen.append(message)
+            total += count(message)
+            totals.append(total)
+            values.append(_copy(message))
+            seen.append(message)
         self._asked = len(messages)
-        return self._totals[-1]
-
-    def counts(self) -> list[int]:
-        """The count of each message of the history asked for last."""
-        return [after - before for before, after in pairwise(self._totals)]
 
     def _unchanged(self, messages: list[Message]) -> int:
         """How many messages from the start are as they were counted."""

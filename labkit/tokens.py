@@ -135,8 +135,7 @@ class TokenCounter:
 
     def counts(self, messages: Sequence[Message]) -> list[int]:
         """Tokens of each message of a history, in order."""
-        self._history.total(messages, self.message)
-        return self._history.counts()
+        return self._history.counts(messages, self.message)
 
     def tools(self, schemas: Sequence[dict[str, Any]]) -> int:
         """Tokens of tool schemas, as compact JSON."""

@@ -232,3 +232,16 @@ def test_no_explanation_is_longer_than_a_short_paragraph():
     for body in (fault("401"), fault("429"), fault("500")):
         text = explained(extra_body=body)
         assert "\n" not in text and len(text) < 400
+
+
+def test_each_connect_starts_with_an_empty_prefix_cache():
+    long_text = "The tide is out and the pond is full. " * 200
+
+    def cached() -> int:
+        client, model = connect()
+        asked = {"model": model, "messages": [{"role": "user", "content": long_text}]}
+        first, second = (client.chat.completions.create(**asked) for _ in range(2))
+        assert second.usage.prompt_tokens_details.cached_tokens > 1024
+        return first.usage.prompt_tokens_details.cached_tokens
+
+    assert (cached(), cached()) == (0, 0)

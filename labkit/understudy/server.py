@@ -189,7 +189,8 @@ class Server:
         self.faults = FaultSwitch()
         listener = listening_socket(port)
         self.port: int = listener.getsockname()[1]
-        self._server = _uvicorn_server(make_app(Service(), self.faults))
+        self._service = Service()
+        self._server = _uvicorn_server(make_app(self._service, self.faults))
         self._thread = threading.Thread(
             target=self._run, args=(listener,), name="labkit-understudy", daemon=True
         )
@@ -203,6 +204,10 @@ class Server:
     @property
     def running(self) -> bool:
         return self._thread.is_alive() and not self._server.should_exit
+
+    def forget(self) -> None:
+        """Empty the prefix cache, as if nobody had sent anything yet."""
+        self._service.forget()
 
     def close(self) -> None:
         """End the thread and free the port. A stream that is being sent is cut."""

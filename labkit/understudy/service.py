@@ -44,6 +44,11 @@ class Service:
     def _ledger(self) -> PrefixLedger:
         return PrefixLedger(self._counter)
 
+    def forget(self) -> None:
+        """Empty the prefix cache."""
+        with self._lock:
+            self._ledger = PrefixLedger(self._counter)
+
     def answer(self, body: dict[str, Any], key: str = "", fault: Fault | None = None) -> Answer:
         """The answer to one request. Raises Refusal where the real service would answer with an error."""
         check_body(body)
