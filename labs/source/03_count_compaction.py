@@ -104,7 +104,7 @@ REMARKS = (
     "The mill belongs to the parish.",
     "Visitors ask most often at what hour the mill turns.",
     "The word quaint is not to be used.",
-    "It should take ten minutes to read.",
+    "Its readers have ten minutes.",
     "The title is in capitals.",
     "The last line thanks the millers.",
     "Tobias hands it out on the ferry.",
@@ -503,11 +503,11 @@ TASKS = (
     "The last line thanks the millers.",
     "What does `big-article.md` say about the pond?",
     "It must fit on one page.",
-    "The mill belongs to the parish.",
     "Read `logbook/day-05.md` and tell me what it says.",
     "Read `logbook/day-08.md` and tell me what it says.",
-    "It should take ten minutes to read.",
+    "The mill belongs to the parish.",
     "Count the words of `hello.txt`.",
+    "Its readers have ten minutes.",
     "Thank you.",
 )
 folded: list[tuple[list[Message], Compaction]] = []  # each history that was compacted, and what became of it
@@ -562,7 +562,7 @@ print(result.messages[1]["content"])
 
 # %% [markdown]
 # - **Goal:** there, with the date and the rule about prices.
-# - **Files read:** the article's path, and what it is about. Its text is gone. If the text is needed, the
+# - **Files read:** the article's path and its title. Its text is gone. If the text is needed, the
 #   agent knows where to find it.
 # - **Files changed:** `leaflet.txt`, and how it begins.
 # - **Commands:** the test run, and the key result: it failed.
@@ -640,15 +640,18 @@ def send(messages: list[Message]) -> str:
         return f"{error.status_code} {error.body['message']}"
 
 
-results_begin = len(whole) - 3
-for moment, size in (
-    ("before the results", results_begin),
-    ("after the first", results_begin + 1),
-    ("after the second", results_begin + 2),
-    ("after the turn", len(whole)),
-):
+answer_at = len(whole) - 1
+moments = {
+    "before the results": answer_at - 2,
+    "after the first": answer_at - 1,
+    "after the second": answer_at,
+    "after the turn": len(whole),
+}
+for moment, size in moments.items():
     result = compact_if_needed(whole[:size], summarise, threshold=4, keep_last=1)
-    to_come = whole[size:-1] or [user("Thank you.")][: size == len(whole)]
+    to_come = whole[size:answer_at]  # the results that were still missing
+    if size == len(whole):
+        to_come = [user("Thank you.")]
     print(f"{moment:<19} {send([*result.messages, *to_come])}")
 
 # %% [markdown]
@@ -826,13 +829,17 @@ policies(
 # summary, and one more loss of detail. (The table does not count the requests for summaries.)
 #
 # **A larger keep_last** keeps more of the present, and leaves less room before the threshold is reached
-# again. With 12 kept of a threshold of 10 there is no room at all: it compacts after nearly every turn, and
-# each time for almost nothing.
+# again. With 12 kept of a threshold of 10 there is no room at all: the new history is above the threshold
+# from the start, and the next turn ends in a compaction, however short it is.
 #
-# **The largest request** hardly moves. Whatever you turn, some single turn with a few long results is larger
-# than everything else. That is what a count cannot see, and no setting will make it see it.
+# **The largest request** hardly moves from row to row. Whatever you turn, some single turn with a few long
+# results is larger than everything else. That is what a count cannot see, and no setting will make it see it.
 #
-# And hardly any row is free of bad slices.
+# And no row is free of bad slices.
+#
+# The title of the chart has a second half that may surprise you: the fewest *fresh* tokens were sent without
+# any compaction. Providers remember the beginning of a request they have seen before, and ask less for it.
+# Each compaction changes that beginning. When it pays all the same is the subject of lab 6.
 #
 # Now try a pair of your own, `replay_with(30, 6)` for instance, or another recorded session:
 # `recorded("small")` is so short that nothing happens.
