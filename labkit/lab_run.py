@@ -68,7 +68,11 @@ def run_jobs(jobs: Iterable[Job], workers: int = WORKERS) -> list[RunResult]:
                 job.path, job.form, progress=lambda done, total: bar.update(task, completed=done, total=total)
             )
 
-        return list(pool.map(run, jobs))
+        try:
+            return list(pool.map(run, jobs))
+        except BaseException:  # Ctrl-C: what runs now is ended in order, nothing new begins
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def faults(result: RunResult) -> list[str]:

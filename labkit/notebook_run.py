@@ -72,6 +72,8 @@ class NotebookRun:
             self._note(f"did not end within {self._cell_seconds:g} seconds")
         except DeadKernelError:
             self._note("the kernel ended (out of memory, or the cell ended Python)")
+        except RuntimeError as error:
+            self._note(f"the kernel did not start ({error}); `labkit doctor` looks into it")
         self.seconds = time.monotonic() - began
         for cell in self.node.cells:  # only now: a cell is "complete" before its last output has come
             if cell.get("outputs"):
@@ -140,7 +142,7 @@ class NotebookRun:
 
 
 def _quiet_log() -> logging.Logger:
-    """A log without the kernel manager's notices: a run in a thread cannot tidy up all that it would like to."""
+    """A log without the kernel manager's notices: in a thread it cannot tidy up all it would like to."""
     log = logging.getLogger("labkit.kernel")
     log.setLevel(logging.ERROR)
     return log
@@ -153,13 +155,6 @@ def _with_joined_sources(data: dict[str, Any]) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return joined
-
-
-def _quiet_log() -> logging.Logger:
-    """A log without the kernel manager's notices: a run in a thread cannot tidy up all that it would like to."""
-    log = logging.getLogger("labkit.kernel")
-    log.setLevel(logging.ERROR)
-    return log
 
 
 def _with_joined_streams(outputs: list[Any]) -> list[Any]:

@@ -134,6 +134,19 @@ def test_a_strip_of_the_failing_history_is_on_the_card() -> None:
     assert "<svg" in Card(judged(text_only))._repr_html_()
 
 
+def test_the_place_is_marked_in_the_drawing_and_in_the_text() -> None:
+    marked = Exercise("1.1", "labkit.tokens:estimate_tokens")
+
+    @marked.idea("place", "A place", rule="A rule.", step="A step.", cases=[[user("one"), assistant("two")]])
+    def place(t: Attempt, history: list) -> None:
+        t.call(history)
+        t.fail("that", "this", at=1)
+
+    shown = Card(run(marked, right_answer))
+    assert "->  1 assistant 'two'" in str(shown)
+    assert ">here<" in shown._repr_html_()
+
+
 def test_html_and_text_say_the_same() -> None:
     shown = Card(judged(text_only), ("Look at the calls.", "Their arguments."), 1)
     html = re.sub(r"<[^>]+>", " ", shown._repr_html_())

@@ -67,7 +67,7 @@ class Board:
         style = 'style="text-align:left;padding:0.15em 1em 0.15em 0"'
         head = "".join(f'<th scope="col" {style}>{name}</th>' for name in _HEADINGS)
         body = "".join(
-            "<tr>"
+            '<tr style="background:transparent">'
             + "".join(f"<td {style}>{escape(cell)}</td>" for cell in (row[0], _signed(row[1]), *row[2:]))
             + "</tr>"
             for row in self._rows(lab)
@@ -75,7 +75,7 @@ class Board:
         title = escape(f"{lab.number} {lab.title}")
         caption = f'<caption style="text-align:left;font-weight:600;color:inherit">{title}</caption>'
         return (
-            f'<table style="border-collapse:collapse;margin:0.8em 0;color:inherit">{caption}'
+            f'<table style="border-collapse:collapse;margin:0.8em 0;color:inherit;font:inherit">{caption}'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 

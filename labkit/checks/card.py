@@ -103,7 +103,8 @@ class Card:
         try:
             from labkit.strip import strip
 
-            return strip(broken.history)
+            marks = {} if broken.marked is None else {broken.marked: "here"}
+            return strip(broken.history, marks=marks)
         except Exception:  # the picture is an extra: odd histories (a wrong answer's) must not hide the card
             return None
 
@@ -172,7 +173,7 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
         f'<td style="{_CELL}">{escape(text)}</td></tr>'
         for name, text in rows
     )
-    return f'<table style="border-collapse:collapse;margin:0.4em 0;color:inherit">{body}</table>'
+    return f'<table style="border-collapse:collapse;margin:0.4em 0;color:inherit;font:inherit">{body}</table>'
 
 
 def _folded(title: str, text: str) -> str:

@@ -223,5 +223,7 @@ def _shrunk(
 
 
 def _same(one: Broken, other: Broken) -> bool:
-    """The same mistake: of one kind, by the same rule, with the same kind of exception."""
+    """The same mistake: kind, rule, kind of exception; and a marked place that is still there."""
+    if (one.marked is None) != (other.marked is None) or (one.marked or 0) >= max(1, len(one.history or [])):
+        return False
     return (one.kind, one.rule, type(one.error)) == (other.kind, other.rule, type(other.error))

@@ -201,7 +201,7 @@ def _raise_wherever_it_is_caught(frames: list[FrameType]) -> None:
     """Stop also code that catches everything: `_Stop` is raised once more at the next line of each frame.
 
     Python takes a trace function away when it raises; the profile function, told of each frame that is left,
-    sets it again for the frames around. (Only two catch-alls, one inside the other in the same loop, get away.)
+    sets it again for the frames around. Only two catch-alls, one in the other in the same loop, get away.
     """
 
     def tracer(_frame: FrameType, event: str, _argument: Any) -> Any:
