@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from labkit.messages.shape import Message, calls_of, system_length
 
@@ -106,15 +105,13 @@ def legal_cuts(messages: Sequence[Message]) -> list[int]:
     >>> legal_cuts([system("s"), user("go"), assistant(calls=calls), *results])
     [1, 2, 5]
     """
-    inside = [0] * (len(messages) + 2)  # +1 where an exchange begins to forbid cuts, -1 where it stops
-    for exchange in exchanges(messages):
-        end = len(messages) if exchange.open else exchange.last
-        inside[exchange.index + 1] += 1
-        inside[end + 1] -= 1
-    depth = list(accumulate(inside))
-    return [
-        index
-        for index in range(system_length(messages), len(messages) + 1)
+    ends = {each.index: len(messages) if each.open else each.last for each in exchanges(messages)}
+    start, busy_until = system_length(messages), -1  # index of the last message of an exchange that has begun
+    cuts = []
+    for index in range(len(messages) + 1):
         # A result without a call belongs to what stands before it: a tail never begins with a result.
-        if depth[index] == 0 and (index == len(messages) or messages[index].get("role") != "tool")
-    ]
+        begins_with_result = index < len(messages) and messages[index].get("role") == "tool"
+        if start <= index and busy_until < index and not begins_with_result:
+            cuts.append(index)
+        busy_until = max(busy_until, ends.get(index, -1))
+    return cuts
