@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from labkit.compaction.transcript import TITLE, Assignment, Happened, clip, read_assignment, read_history
 from labkit.messages import Message, assistant
@@ -44,6 +45,8 @@ CHINESE = {
     "changed": "已改",
     "ran": "已运行",
 }
+ASKED, SAID, OPEN = ({ENGLISH[name], CHINESE[name]} for name in ("asked", "said", "open"))
+TALK = ASKED | SAID | OPEN
 FALLBACK_TITLES = ["Goal", "Files read", "Files changed", "Commands", "Progress and next step"]
 RULE = re.compile(
     r"never|must|don't|do not|only|always|不要|不得|必须|只能|\d{4}|[€$£]|\d+ (?:euro|per)", re.IGNORECASE
@@ -76,22 +79,22 @@ def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
     happened = read_history(assignment.history)
     count = shared_counter().text
     room = max(1, min(max_tokens, count(assignment.earlier) + max(60, count(assignment.history) // 2)))
+    kinds = [kind_of(title) for title in assignment.titles or FALLBACK_TITLES]
+    earlier = earlier_items(assignment.earlier, kinds)
     text = ""
     for characters, many in DETAIL:
-        text = written(assignment, happened, characters, many)
+        text = written(assignment, happened, earlier, characters, many)
         if count(text) <= room:
             break
     return Reply(assistant(fitted(text, room, count)), "stop")
 
 
-def written(assignment: Assignment, happened: Happened, characters: int, many: int) -> str:
+def written(assignment: Assignment, happened: Happened, earlier: Items, characters: int, many: int) -> str:
     """The summary in this much detail."""
-    titles = assignment.titles or FALLBACK_TITLES
-    kinds = [kind_of(title) for title in titles]
-    earlier = earlier_items(assignment.earlier, kinds)
+    words = CHINESE if assignment.chinese else ENGLISH
     sections = []
-    for title, kind in zip(titles, kinds, strict=True):
-        words = CHINESE if assignment.chinese else ENGLISH
+    for title in assignment.titles or FALLBACK_TITLES:
+        kind = kind_of(title)
         new = list(items(kind, happened, words, characters, many))
         lines = merged(earlier.get(kind, []), new, characters, many)
         lines = lines[-many:] if kind == "decided" else lines
@@ -100,6 +103,7 @@ def written(assignment: Assignment, happened: Happened, characters: int, many: i
     return "\n".join(sections)
 
 
+@lru_cache(maxsize=256)
 def kind_of(title: str) -> str:
     return next((kind for kind, pattern in KINDS if pattern.search(title)), "facts")
 
@@ -137,8 +141,14 @@ def sentences(happened: Happened) -> list[str]:
 
 def kept_requests(asked: list[str], many: int) -> list[str]:
     """The first request, those that hold a rule, a number or a date, and the newest; in their order."""
-    order = sorted(range(len(asked)), key=lambda index: (index != 0, not RULE.search(asked[index]), -index))
+    order = sorted(range(len(asked)), key=lambda index: (index != 0, not has_rule(asked[index]), -index))
     return [asked[index] for index in sorted(order[:many])]
+
+
+@lru_cache(maxsize=1024)  # the same texts come up in every summary of a session
+def has_rule(text: str) -> bool:
+    """Whether a text holds a rule, a number or a date."""
+    return RULE.search(text) is not None
 
 
 def earlier_items(summary: str, kinds: list[str]) -> Items:
@@ -158,13 +168,13 @@ def earlier_items(summary: str, kinds: list[str]) -> Items:
 def merged(earlier: list[str], new: list[str], characters: int, many: int) -> list[str]:
     """Old lines, then new ones; of two about one path only the newer. Talk is thinned, paths are not."""
     # what was open then may be done now: if it is not, it is among the new lines
-    still_true = [line for line in earlier if head_of(line) not in heads("open")]
+    still_true = [line for line in earlier if head_of(line) not in OPEN]
     lines: dict[str, str] = {}
     for line in [*still_true, *new]:
-        is_talk = head_of(line) in heads("asked", "said", "open")
-        lines[line if is_talk else head_of(line)] = line
-    asked = [line for line in lines.values() if head_of(line) in heads("asked")]
-    said = [line for line in lines.values() if head_of(line) in heads("said")]
+        head = head_of(line)
+        lines[line if head in TALK else head] = line
+    asked = [line for line in lines.values() if head_of(line) in ASKED]
+    said = [line for line in lines.values() if head_of(line) in SAID]
     dropped = {*asked, *said} - {*kept_requests(asked, many), *said[-max(1, many // 2) :]}
     return [shorter(line, characters) for line in lines.values() if line not in dropped]
 
@@ -178,10 +188,6 @@ def shorter(line: str, characters: int) -> str:
 def head_of(line: str) -> str:
     """What stands before the colon: the label of a quotation, or a path; the line itself without one."""
     return line.partition(": ")[0]
-
-
-def heads(*names: str) -> set[str]:
-    return {words[name] for words in (ENGLISH, CHINESE) for name in names}
 
 
 def fitted(text: str, most: int, count: Callable[[str], int]) -> str:
