@@ -28,6 +28,7 @@ from labkit.trace import RequestRecord, Trace
 Estimate = Callable[[list[Message]], float] | Sequence[float]
 
 LABELLED_DROPS = 4  # of more compactions only the largest drops get a label
+FIRST_UP_TO = 20  # requests; of a longer run the first one's label would stand among the others' marks
 MARKERS_UP_TO = 60  # requests; beyond, markers would hide the line
 
 
@@ -104,12 +105,14 @@ def _draw(axes: Axes, requests: Sequence[RequestRecord], estimated: list[float],
 
 
 def _labels(requests: Sequence[RequestRecord]) -> list[Label]:
-    """The peak, the last request, the first, then the largest drops."""
+    """The peak, the last request, in a short run the first, then the largest drops."""
     if not requests:
         return []
     peak = max(requests, key=lambda request: request.tokens)
-    labels = {request.index: Label(request.index, request.tokens, number(request.tokens))
-              for request in (peak, requests[-1], requests[0])}  # fmt: skip
+    named = [peak, requests[-1], *(requests[:1] if len(requests) <= FIRST_UP_TO else [])]
+    labels = {
+        request.index: Label(request.index, request.tokens, number(request.tokens)) for request in named
+    }
     pairs = pairwise(requests)
     drops = [
         (old.tokens - new.tokens, old, new)
@@ -139,6 +142,7 @@ def _table(
     requests: Sequence[RequestRecord], estimated: list[float], limit: int | None
 ) -> list[dict[str, object]]:
     rows = []
+    struck = any(request.compaction for request in requests)
     for place, request in enumerate(requests):
         row: dict[str, object] = {"request": request.index, "messages": len(request.messages)}
         row["tokens sent"] = request.tokens
@@ -146,6 +150,7 @@ def _table(
             row["≈ estimate"] = round(estimated[place])
         if limit:
             row["over the limit"] = max(0, request.tokens - limit)
-        row["compaction"] = request.compaction.reason if request.compaction else ""
+        if struck:
+            row["compaction"] = request.compaction.reason if request.compaction else ""
         rows.append(row)
     return rows
