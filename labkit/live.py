@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from labkit.messages import calls_of
@@ -53,6 +54,14 @@ class LiveText:
         self._drawn_at, self._waiting = self._clock(), False
 
 
+# Looks like printed text, but breaks lines between words.
+_WRAPPED = (
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;margin:0;padding:0 0 0 4px;"
+    "font-family:var(--jp-code-font-family, monospace);font-size:var(--jp-code-font-size, 13px);"
+    "line-height:var(--jp-code-line-height, 1.3)"
+)
+
+
 class TerminalFrame:
     """Standard output: what is written stays, so it takes pieces."""
 
@@ -74,7 +83,7 @@ class NotebookFrame:
     def write(self, text: str) -> None:
         from IPython.display import display
 
-        shown = {"text/plain": text}
+        shown = {"text/plain": text, "text/html": f'<pre style="{_WRAPPED}">{escape(text)}</pre>'}
         if self._handle is None:
             self._handle = display(shown, raw=True, display_id=True)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import unicodedata
 import warnings
 from collections.abc import Iterator
@@ -72,15 +73,21 @@ def plain_style(ink: str) -> Iterator[None]:
 
 @contextmanager
 def without_glyph_warnings() -> Iterator[None]:
-    """Keep matplotlib from warning, glyph by glyph, that the font it measures with lacks a character.
+    """Keep matplotlib from saying, glyph by glyph, that a font lacks a character, or a weight.
 
     In SVG the browser chooses the font, so nothing is missing there. For a PNG without a Chinese font
     `chart.save` says so, once and with what to do.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        yield
+    log = logging.getLogger("matplotlib.font_manager")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+            yield
+    finally:
+        log.setLevel(level)
 
 
 def missing_font(figure: Figure) -> str:

@@ -261,11 +261,8 @@ for call in growing["calls"]:
 # request on a line that ends after nine chunks, politely, without any error.
 
 # %%
-cut_short = list(
-    plain_chunks(
-        stream([TASK], tools=tools.schemas, extra_body={"understudy": {"fault": "unfinished", "after": 9}})
-    )
-)
+unfinished = {"understudy": {"fault": "unfinished", "after": 9}}
+cut_short = list(plain_chunks(stream([TASK], tools=tools.schemas, extra_body=unfinished)))
 print("chunks:", len(cut_short))
 print("finish reasons:", [choice["finish_reason"] for chunk in cut_short for choice in chunk["choices"]])
 
@@ -339,13 +336,18 @@ arrivals(chunks)
 
 # %% [markdown]
 # And now the agent of lab 1, streaming. Only `ask` is new: it asks for a stream and lets your `collect`
-# make the reply. The loop is the same `run_turn`.
+# make the reply. The loop is the same `run_turn`. The line is slowed down a little, so that you can see the
+# text grow.
 
 
 # %%
+gently = {"understudy": {"fault": "slow", "seconds": 0.01}}
+
+
 def ask(messages: list[Message]) -> Reply:
     live = LiveText()
-    reply = collect(stream(normalise(messages), tools=tools.schemas), on_text=live)
+    chunks = stream(normalise(messages), tools=tools.schemas, extra_body=gently)
+    reply = collect(chunks, on_text=live)
     live.finish()
     return reply
 
@@ -521,6 +523,10 @@ agent.run("Go on.")
 strip(agent.messages, title="After the break: no trace of the half reply")
 
 # %% [markdown]
+# *Turn the knob:* change `after=10` to 3, 7 and 14, and run these cells again. With 14 both calls are
+# whole. Would you run them? Nothing says that no third call was to come, or that a line was not still
+# missing from a file.
+#
 # The same holds when *you* break it off: stop a streaming cell with the stop button (or Ctrl-C in a
 # terminal), and the history is as sound as before.
 #
@@ -661,9 +667,12 @@ quiz(
 # %% [markdown]
 # ## 9. Your own task
 #
-# An agent tells you what it does through events, and you decide what to show. Change the two lines in
-# `show`, or the task. Ideas: count the words as they come; print only the names of the tools; raise an
-# exception when a file has been written, and look at `problems(agent.messages)` afterwards.
+# An agent tells you what it does through events, and you decide what to show. An event has a `kind`:
+# `request`, `text`, `reply`, `tool_result`, `compaction` or `recorded`. Change what `show` prints, or the
+# task.
+#
+# Ideas: count the words as they come; print only the names of the tools; raise an exception when a file
+# has been written, and look at `problems(agent.messages)` afterwards.
 #
 # `connect()` without a name takes the model that your environment names (lab 1 says how), else the
 # understudy.
