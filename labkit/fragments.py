@@ -39,6 +39,7 @@ def _known_call(calls: list[Call], fragment: dict[str, Any], place: int, togethe
     if fragment.get("id"):
         return _by_id(calls, fragment)
     index = fragment.get("index")
+    call: Call | None
     if index is None:
         call = calls[-together:][place] if together <= len(calls) else calls[-1]
     else:

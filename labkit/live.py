@@ -108,7 +108,7 @@ class Narrator:
     of them.
     """
 
-    def __init__(self, width: int = 88) -> None:
+    def __init__(self, width: int = 68) -> None:
         self._width = width
         self._live: LiveText | None = None
         self._streamed = False
