@@ -17,6 +17,8 @@
 
 # %% [markdown]
 # ## Set up
+#
+# This cell imports what the lab uses. You do not have to read it now.
 
 # %%
 from __future__ import annotations
@@ -196,7 +198,7 @@ ask_about_the_task(cropped)
 split_history = check("3.1", split_history)
 
 # %% [markdown]
-# Here is the chat after ten turns, which is 21 messages, and where the two cuts fall.
+# Here is the chat after ten turns, which is 21 messages, and where the parts begin.
 
 # %%
 talk = chat.messages[:21]
@@ -296,8 +298,8 @@ print(render_history(exchange))
 # ## 5. What the summary must hold
 #
 # The text alone is not yet a question. `summary_request` puts words around it, and makes the two messages
-# that go to the model. (It renders the history with labkit's own `render_history`, which is the one you have
-# just written.) Read it slowly.
+# that go to the model. (It renders the history with labkit's own `render_history`, which does the same as
+# yours.) Read it slowly.
 
 # %%
 request = summary_request(exchange, COUNT_SECTIONS)
@@ -528,12 +530,12 @@ def say_compactions(event: Event) -> None:
 
 worker = Agent(client, model, tools=tools, system=SYSTEM, after_turn=after_turn, on_event=say_compactions)
 for task in TASKS:
-    print(f"{len(worker.messages):>2} messages, and now: {task}")
+    print(f"{len(worker.messages):>2} in the history, and now: {task}")
     worker.run(task)
 
 # %% [markdown]
-# Each time the list has grown to 21 messages, it falls back to 9. The requests of this run, messages above
-# and tokens beneath:
+# Each time the list has grown to 21 messages, it falls back to 9. Here are the requests of this run, messages
+# above and tokens beneath. (The peaks are at 20: the answer that makes it 21 comes after the request.)
 
 # %%
 sawtooth(worker.trace, threshold=20)
@@ -600,8 +602,8 @@ session = recorded("medium")
 curves(
     {
         "no compaction": replay(session),
-        "summary pushed": replay(session, after_turn=push_a_summary),
-        "summary in place of the old": replay(session, after_turn=lambda m: compact_if_needed(m, summarise)),
+        "pushed": replay(session, after_turn=push_a_summary),
+        "replaced": replay(session, after_turn=lambda messages: compact_if_needed(messages, summarise)),
     }
 )
 
@@ -682,9 +684,9 @@ for message in stopped.messages[-8:]:
 print(stopped.messages[-1]["content"])
 
 # %% [markdown]
-# Compact this history five times over. Each time another section is missing from what the compressor is
-# asked for. Then say "Go on." and note which tools the agent calls. The next step, and the only one that is
-# left, is the search.
+# Compact this history with all five sections, and then five times more, each time with another section
+# missing from what the compressor is asked for. Then say "Go on." and note which tools the agent calls. The
+# only step that is left is the search.
 
 
 # %%
