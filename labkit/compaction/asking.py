@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from labkit.compaction.base import Measure, Summariser, exact_tokens
+from labkit.compaction.base import Measure, Summariser, exact_tokens, tokens_or_more_than
 from labkit.compaction.earlier import cut_middle, take_earlier
 from labkit.compaction.summary import (
     Instructions,
@@ -67,12 +67,15 @@ def ask_summary(
 def problem_of(reply: Any, old: Sequence[Message]) -> str:
     """`useful`, for replies of any kind: what a summariser returns may be nonsense through and through."""
     try:
-        return useful(reply, exact_tokens(old), shared_counter().text)
+        count = shared_counter().text
+        return useful(reply, tokens_or_more_than(count(summary_text(reply)), old), count)
     except Exception as error:
         return f"the summariser's reply cannot be read: {in_words(error)}"
 
 
 SHORTEST = "some words of summary"
+MOST_ROOM = 10_000
+"""Tokens: more than any summary here may have."""
 MARGIN = 2.5
 """Tokens by an estimate for one token that is really there: English at characters / 2 (lab 4 measures it)."""
 
@@ -85,14 +88,17 @@ def room_for_summary(
     `framed` makes the new history from a summary's text. The exact count and the compactor's own measure must
     both go down, so that a summariser that keeps to this number is not asked in vain.
     """
-
-    def gained(count: Measure, summary: str) -> int:
-        return count(messages) - count(framed(summary))
-
-    if min(gained(measure, SHORTEST), gained(exact_tokens, SHORTEST)) <= 0:
+    bare, shortest = framed(""), framed(SHORTEST)
+    exact = tokens_or_more_than(exact_tokens(bare) + MOST_ROOM, messages)
+    if exact <= exact_tokens(shortest):
         return 0
-    estimated = gained(measure, "") / (1 if measure is exact_tokens else MARGIN)
-    return max(1, int(min(estimated, gained(exact_tokens, "") - 1)))
+    room = exact - exact_tokens(bare) - 1
+    if measure is not exact_tokens:
+        tokens = measure(messages)
+        if tokens <= measure(shortest):
+            return 0
+        room = min(room, int((tokens - measure(bare)) / MARGIN))
+    return max(1, room)
 
 
 def in_words(error: Exception) -> str:

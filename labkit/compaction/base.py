@@ -14,7 +14,7 @@ from pathlib import Path
 
 from labkit.messages import Message, system_length
 from labkit.streaming import Reply
-from labkit.tokens import estimate_tokens, shared_counter
+from labkit.tokens import MESSAGE_OVERHEAD, estimate_tokens, shared_counter
 
 Summariser = Callable[[list[Message], int], Reply]
 """Called with a request's messages and the most tokens the answer may have; any callable will do."""
@@ -50,6 +50,15 @@ def exact_tokens(messages: Sequence[Message]) -> int:
     return shared_counter().history(messages)
 
 
+def tokens_or_more_than(enough: int, messages: Sequence[Message]) -> int:
+    """The exact count; or, where the overhead of so many messages is more than `enough` already, only that.
+
+    For comparisons: a history of 100,000 messages need not be counted to see that a summary is smaller.
+    """
+    overhead = MESSAGE_OVERHEAD * len(messages)
+    return overhead if overhead > enough else exact_tokens(messages)
+
+
 def half_of_characters(messages: Sequence[Message]) -> int:
     """Source system B's estimate: characters / 2."""
     return estimate_tokens(messages, chars_per_token=2)
@@ -78,14 +87,17 @@ def commit(
     shorter: list[Message],
     measure: Measure = exact_tokens,
     snapshot: Path | None = None,
+    before: int | None = None,
 ) -> Compaction:
     """The shorter history, if it really is shorter; else the old one, marked as failed.
 
     It must be smaller in the compactor's own measure and in the exact count, because an estimate by
     characters can be fooled (a Chinese summary of an English text has fewer characters and more tokens).
+    `before` is the history's size in the compactor's measure, for who knows it already.
     """
-    before, after = measure(messages), measure(shorter)
-    if after >= before or exact_tokens(shorter) >= exact_tokens(messages):
+    before, after = measure(messages) if before is None else before, measure(shorter)
+    exactly = exact_tokens(shorter)
+    if after >= before or exactly >= tokens_or_more_than(exactly, messages):
         reason = (
             f"the summary is no smaller than what it replaces ({before:,} tokens before, {after:,} after)"
         )

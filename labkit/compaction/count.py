@@ -68,7 +68,7 @@ def compact_if_needed(
     summary = ask_summary(old, summarise, instructions)
     if summary.problem:
         return unchanged(messages, before, summary.problem, failed=summary.asked)
-    return commit(messages, rebuild(system, summary.text, recent))
+    return commit(messages, rebuild(system, summary.text, recent), before=before)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,9 @@ DECISION = re.compile(
 DETAIL = ((400, 8), (240, 6), (150, 4), (100, 3), (60, 2), (40, 1))
 """How much is kept, from rich to poor: characters of one quoted text, and how many of each kind."""
 
+PLENTY = 50
+"""Characters of history for each token allowed, from which on a summary is short enough as it is."""
+
 Items = dict[str, list[str]]
 
 
@@ -78,7 +81,9 @@ def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
     assignment = read_assignment(messages)
     happened = read_history(assignment.history)
     count = shared_counter().text
-    room = max(1, min(max_tokens, count(assignment.earlier) + max(60, count(assignment.history) // 2)))
+    room = max_tokens
+    if len(assignment.history) < PLENTY * max_tokens:
+        room = max(1, min(room, count(assignment.earlier) + max(60, count(assignment.history) // 2)))
     kinds = [kind_of(title) for title in assignment.titles or FALLBACK_TITLES]
     earlier = earlier_items(assignment.earlier, kinds)
     text = ""

@@ -96,7 +96,7 @@ class LedgerCompactor:
         summary = ask_summary(old, self.summarise, instructions, words_stay=True)
         if summary.problem:
             return unchanged(messages, tokens, summary.problem, failed=True)
-        result = commit(messages, framed(summary.text))
+        result = commit(messages, framed(summary.text), before=tokens)
         return result if result.failed else self._judged(result)
 
     def _judged(self, result: Compaction) -> Compaction:

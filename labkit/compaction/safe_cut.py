@@ -65,7 +65,7 @@ def compact(
     if summary.problem:
         return unchanged(messages, before, summary.problem, failed=summary.asked)
     shorter = [*system, user(f"{SAFE_CUT_HEADING} {summary.text}"), *recent]
-    return commit(messages, shorter, estimate_tokens)
+    return commit(messages, shorter, estimate_tokens, before=before)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class SafeCutCompactor:
         summary = ask_summary(old, self.summarise, instructions, words_stay=True)
         if summary.problem:
             return unchanged(messages, tokens, summary.problem, failed=True)
-        result = commit(messages, framed(summary.text), self.measure)
+        result = commit(messages, framed(summary.text), self.measure, before=tokens)
         return result if result.failed else self._judged(result)
 
     def _judged(self, result: Compaction) -> Compaction:

@@ -149,6 +149,8 @@ def is_stub(message: Message) -> bool:
 def is_smaller(stub: str, result: Message) -> bool:
     """Whether a stub is shorter than the result, in characters and in tokens."""
     text, count = text_of(result.get("content")), shared_counter().text
+    if len(text) > 200 * len(stub):
+        return True  # even blanks, the cheapest of texts, have a token for 128 characters
     return len(stub) < len(text) and count(stub) < count(text)
 
 

@@ -117,7 +117,7 @@ class FullCompactor:
     def __call__(self, messages: list[Message]) -> Compaction:
         """The history as it is when it is small enough, else three messages and what is still unread."""
         tokens = self.measure(messages)
-        if self._larger(messages) <= self.limit:
+        if tokens <= self.limit and self._larger(messages) <= self.limit:
             return unchanged(messages, tokens, f"≈{tokens:,} tokens: within the limit of {self.limit:,}")
         return self._compacted(messages)
 
