@@ -48,6 +48,34 @@ def test_any_text_counts_as_tiktoken_counts_it(text):
     assert TokenCounter().text(text) == len(load_encoding().encode_ordinary(text))
 
 
+PIECES = [
+    "\n",
+    "\r\n",
+    " ",
+    "\t",
+    "/",
+    "\u2028",
+    "\u3000",
+    ".",
+    "- ",
+    "#",
+    "'ll",
+    "word",
+    "Word",
+    "12",
+    "é",
+    "中",
+    "，",
+    "😀",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=60).map("".join))
+def test_a_long_text_counts_line_by_line_as_it_does_in_one_piece(text):
+    text *= 1 + 400 // len(text)  # short texts are never counted by lines
+    assert TokenCounter().text(text) == len(load_encoding().encode_ordinary(text))
+
+
 def test_lone_surrogates_count_as_the_replacement_character():
     assert TokenCounter().text("a\ud83d b") == TokenCounter().text("a\ufffd b")
 

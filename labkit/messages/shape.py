@@ -83,7 +83,7 @@ def calls_of(message: Message) -> list[Message]:
     []
     """
     calls = message.get("tool_calls")
-    if message.get("role") != "assistant" or not isinstance(calls, list):
+    if not isinstance(calls, list) or message.get("role") != "assistant":
         return []
     return [call for call in calls if isinstance(call, dict)]
 
