@@ -173,17 +173,18 @@ def earlier_items(summary: str, kinds: list[str]) -> Items:
 def merged(earlier: list[str], new: list[str], characters: int, many: int) -> list[str]:
     """Old lines, then new ones; of two about one path only the newer. Talk is thinned, paths are not."""
     # what was open then may be done now: if it is not, it is among the new lines
-    still_true = [line for line in earlier if head_of(line) not in OPEN]
-    lines: dict[str, str] = {}
-    for line in [*still_true, *new]:
-        head = head_of(line)
-        lines[line if head in TALK else head] = line
-    asked = [line for line in lines.values() if head_of(line) in ASKED]
-    said = [line for line in lines.values() if head_of(line) in SAID]
+    headed = [(head_of(line), line) for line in earlier]
+    still_true = [(head, line) for head, line in headed if head not in OPEN]
+    lines: dict[str, tuple[str, str]] = {}
+    for head, line in [*still_true, *((head_of(line), line) for line in new)]:
+        lines[line if head in TALK else head] = (head, line)
+    asked = [line for head, line in lines.values() if head in ASKED]
+    said = [line for head, line in lines.values() if head in SAID]
     dropped = {*asked, *said} - {*kept_requests(asked, many), *said[-max(1, many // 2) :]}
-    return [shorter(line, characters) for line in lines.values() if line not in dropped]
+    return [shorter(line, characters) for _, line in lines.values() if line not in dropped]
 
 
+@lru_cache(maxsize=4096)  # the lines of an earlier summary come up again and again
 def shorter(line: str, characters: int) -> str:
     """A line with its text clipped; the path or the label before the colon stays whole."""
     head, colon, text = line.partition(": ")
