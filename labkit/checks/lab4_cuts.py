@@ -13,7 +13,7 @@ from labkit.checks.ideas import Exercise
 from labkit.checks.show import show
 from labkit.messages import Message, assistant, system, system_length, tool_call, tool_result, user
 
-legal_cuts = Exercise("4.1", "labkit.messages:legal_cuts")
+legal_cuts = Exercise("4.1", "labkit.messages.pairing:legal_cuts")
 
 SYSTEM = system("You are a coding agent.")
 DEVELOPER: Message = {"role": "developer", "content": "Answer in English."}
