@@ -22,6 +22,7 @@ from labkit.compaction import (
     read_snapshot,
     write_snapshot,
 )
+from labkit.compaction.base import half_of_characters, quarter_of_characters
 from labkit.compaction.summary import COUNT_SECTIONS, FULL_SECTIONS, SAFE_CUT_SECTIONS, summary_request
 from labkit.messages import (
     assistant,
@@ -34,7 +35,7 @@ from labkit.messages import (
     tool_result,
     user,
 )
-from labkit.tokens import shared_counter
+from labkit.tokens import estimate_tokens, shared_counter
 
 FOLDER = Path(tempfile.mkdtemp(prefix="labkit-properties-"))
 
@@ -272,3 +273,10 @@ def test_repeated_compaction_by_rules_loses_no_path(numbers, each):
     text = "".join(str(message) for message in compactor([*history, user("a"), assistant("b")]).messages)
     assert all(path in text for path in paths)
     assert "never edit tests/" in text
+
+
+@given(histories(), st.integers(0, 3))
+def test_the_quick_estimates_are_those_of_estimate_tokens_also_for_a_history_that_changed(history, cut):
+    for messages in (history, history[cut:], history):
+        assert half_of_characters(messages) == estimate_tokens(messages)
+        assert quarter_of_characters(messages) == estimate_tokens(messages, chars_per_token=4)

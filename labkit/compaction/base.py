@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from labkit.messages import Message, system_length
+from labkit.messages import Message, calls_of, function_of, system_length, text_of
 from labkit.streaming import Reply
-from labkit.tokens import MESSAGE_OVERHEAD, estimate_tokens, shared_counter
+from labkit.token_ledger import HistoryLedger
+from labkit.tokens import MESSAGE_OVERHEAD, shared_counter
 
 Summariser = Callable[[list[Message], int], Reply]
 """Called with a request's messages and the most tokens the answer may have; any callable will do."""
@@ -60,13 +61,22 @@ def tokens_or_more_than(enough: int, messages: Sequence[Message]) -> int:
 
 
 def half_of_characters(messages: Sequence[Message]) -> int:
-    """Source system B's estimate: characters / 2."""
-    return estimate_tokens(messages, chars_per_token=2)
+    """Source system B's estimate: characters / 2, as `estimate_tokens` counts them."""
+    return -(-_CHARACTERS.total(messages, _characters) // 2)
 
 
 def quarter_of_characters(messages: Sequence[Message]) -> int:
-    """Source system C's estimate: characters / 4."""
-    return estimate_tokens(messages, chars_per_token=4)
+    """Source system C's estimate: characters / 4, as `estimate_tokens` counts them."""
+    return -(-_CHARACTERS.total(messages, _characters) // 4)
+
+
+def _characters(message: Message) -> int:
+    """The characters of a message's text and of its calls' arguments."""
+    arguments = (function_of(call).get("arguments") or "" for call in calls_of(message))
+    return len(text_of(message.get("content"))) + sum(map(len, arguments))
+
+
+_CHARACTERS = HistoryLedger()  # the estimates are asked for several times a request: only what is new counts
 
 
 def unchanged(

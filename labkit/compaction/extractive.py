@@ -123,7 +123,7 @@ def items(kind: str, happened: Happened, words: dict[str, str], characters: int,
     if kind in ("state", "progress") and happened.asked and not happened.answered:
         yield f"{words['open']}: {clip(happened.asked[-1], characters)}"
     if kind == "decided":
-        yield from (clip(text, characters) for text in sentences(happened) if DECISION.search(text))
+        yield from (clip(text, characters) for text in decisions(happened))
     for name in ("read", "changed", "ran"):
         if kind == name or kind == "done" or (kind == "files" and name != "ran"):
             label = "" if kind == name else f"{words[name]} "
@@ -137,11 +137,18 @@ def entry(key: str, gist: str, characters: int) -> str:
     return f"{key}: {gist}" if gist and characters > 60 else key
 
 
-def sentences(happened: Happened) -> list[str]:
-    """The last sentences that the agent said, in its answers and beside its calls."""
+def decisions(happened: Happened) -> list[str]:
+    """Of the last sentences that the agent said, in its answers and beside its calls, those that decide."""
     texts = [*happened.remarked[-4:], *happened.said[-4:]]
-    parts = [part for text in texts for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n+", text)]
-    return [part for part in parts if part.strip()][-8:]
+    parts = [part for text in texts for part in sentences(text)]
+    return [text for text, decides in parts[-8:] if decides]
+
+
+@lru_cache(maxsize=512)  # asked once for each level of detail
+def sentences(text: str) -> list[tuple[str, bool]]:
+    """The sentences of a text, each with whether it tells of a decision."""
+    parts = re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n+", text)
+    return [(part, DECISION.search(part) is not None) for part in parts if part.strip()]
 
 
 def kept_requests(asked: list[str], many: int) -> list[str]:

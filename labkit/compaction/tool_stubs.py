@@ -116,8 +116,8 @@ class ToolStubs:
         texts = self._texts(messages)
         long = [
             index
-            for index in results_of(messages)
-            if is_stub(messages[index]) or length(messages[index]) > max(self.min_chars, len(texts[index]))
+            for index, text in texts.items()
+            if length(messages[index]) > max(self.min_chars, len(text)) or is_stub(messages[index])
         ]
         if self.batch_tokens:
             old = set(batched(messages, long, self.keep_recent, self.batch_tokens))

@@ -54,8 +54,12 @@ def read_assignment(messages: Sequence[Message]) -> Assignment:
     """Take a request for a summary apart. Without our fences, all that users say is the history."""
     said = [text_of(message.get("content")) for message in messages if message.get("role") == "user"]
     text = "\n\n".join(said)
-    fences = {match.group(1).partition("-")[0]: match.group(2) for match in FENCE.finditer(text)}
-    titles = TITLE.findall(FENCE.sub("", text))
+    fences, outside, end = {}, [], 0
+    for match in FENCE.finditer(text):
+        fences[match.group(1).partition("-")[0]] = match.group(2)
+        outside.append(text[end : match.start()])
+        end = match.end()
+    titles = TITLE.findall("".join([*outside, text[end:]]))
     return Assignment(titles, fences.get("history", text if not fences else ""), fences.get("earlier", ""))
 
 

@@ -60,10 +60,10 @@ def after_input(messages: list[Message], stubs: Compactor, full: Compactor, limi
     The limit is in tokens, estimated as characters / 4. Never while a call still waits for its result.
     """
     tokens = quarter_of_characters(messages)
-    if any(exchange.open for exchange in exchanges(messages)):
-        return unchanged(messages, tokens, "a call still waits for its result")
     if tokens <= limit:
         return unchanged(messages, tokens, f"≈{tokens:,} tokens: within the limit of {limit:,}")
+    if any(exchange.open for exchange in exchanges(messages)):
+        return unchanged(messages, tokens, "a call still waits for its result")
     return full(messages)
 
 
