@@ -15,6 +15,15 @@ from typing import Any
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+OPTIONS = [
+    "--no-sandbox",  # CI runs as root, in a container
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 NO_BROWSER = "no Chromium found: install Debian's package chromium, or set LABKIT_CHROMIUM to a browser's path"
 
 
@@ -36,7 +45,7 @@ def open_browser() -> Iterator[Any]:
 
     path = chromium()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
         try:
             yield browser
         finally:
