@@ -246,6 +246,7 @@ try:
 except TypeError as error:
     print("broke off:", error)
 print(len(broken_off), "messages were to be saved;", len(read_snapshot(careless)), "stand in the file")
+careless.unlink()
 
 # %% [markdown]
 # The file looks perfectly sound. Every line is JSON, and nothing says that most of the history is missing.
@@ -472,8 +473,12 @@ def strikes(trace: Replay) -> str:
     struck = [request for request in trace.requests if request.compaction]
     second = [request.index for request in struck if request.compaction.snapshot]
     first = [request.index for request in struck if not request.compaction.snapshot]
-    many = [f"{numbers}" if len(numbers) < 9 else f"{len(numbers)} times" for numbers in (first, second)]
-    return f"tier 1 before {many[0]}, tier 2 before {many[1]}"
+    return f"tier 1 {listed(first)}, tier 2 {listed(second)}"
+
+
+def listed(numbers: list[int]) -> str:
+    few = f"before {', '.join(map(str, numbers))}" if numbers else "never"
+    return few if len(numbers) < 9 else f"{len(numbers)} times"
 
 
 ten_days = compare(history, LIMIT, tools)
@@ -502,13 +507,17 @@ for name, trace in long_run.items():
     print(f"{name:<14} {trace.sent:>11,} tokens sent   {strikes(trace)}   re-reads: {trace.re_reads}")
 
 # %% [markdown]
-# The curve with both tiers hardly differs from tier 1's, until it comes near the limit. Most of the time
-# only tier 1 works, hundreds of times. Tier 2 strikes once in the whole session.
+# The curve with both tiers is tier 1's, until that comes near the limit. Most of the time only tier 1 works,
+# more than two hundred times. Tier 2 strikes once in the whole session.
 #
 # (The exact count can be above the line: the limit is held against an estimate, characters / 4, and only
 # when the user speaks.)
 #
-# The last column is the price. So often the session came back to a file whose text was gone by then. A
+# Look at the third line, too. Tier 2 alone has sent about as little. But it struck five times, so it made
+# the user wait five times, and five times everything was summarised that had been said. Tier 1 takes nothing
+# of what was said.
+#
+# The last column is tier 1's price. So often the session came back to a file whose text was gone by then. A
 # replay cannot change what was done in the recording; a live agent would have read the file again.
 
 # %% [markdown]
@@ -523,7 +532,7 @@ for name, trace in long_run.items():
 # %%
 def run_shown(agent: Agent, text: str) -> None:
     """One turn, printed step by step, without the times in the snapshots' names."""
-    agent.on_event = Narrator()
+    agent.on_event = Narrator(width=150)
     with contextlib.redirect_stdout(io.StringIO()) as told:
         agent.run(text)
     print(timeless(told.getvalue()).rstrip())
@@ -561,11 +570,32 @@ print(f"{len(lost.trace)} requests, {lost.trace.sent:,} tokens sent")
 # It tries to read each file again, finds none, and says that it does not know. (A real model might guess.)
 # That one line in the summary, the path, is the difference between *lost* and *put away*.
 #
-# Bring the logbook back for what follows.
+# Bring the logbook back, and look at one thing more.
 
 # %%
 shutil.copytree(shipped_playground() / "logbook", playground / "logbook")
 print("days in the logbook:", len(list((playground / "logbook").iterdir())))
+
+# %% [markdown]
+# ### What the snapshot does not hold
+#
+# That snapshot was made of a history without stubs. With both tiers at work, tier 1 has been there first.
+# `agent` is still the one of section 6, which ran with both.
+
+# %%
+path = write_snapshot(agent.messages, MEMORY)
+saved = [text_of(message["content"]) for message in read_snapshot(path) if message["role"] == "tool"]
+print("results in the snapshot:", len(saved), "  of them stubs:", saved.count(STUB))
+print("holds the fenders:", any("Fenders: 17" in text for text in saved))
+
+# %% [markdown]
+# The snapshot is whole: it holds the history as it was at that moment. And at that moment seven results
+# were stubs. Their text is in no snapshot.
+#
+# Mostly that is fine. A stub's call stands before it, and the file can be read again. But the file may have
+# changed since, and a command's output, a web page or a measurement may not come a second time. So "tier 1
+# loses only what can be read again" is a wager on your tools. (If you cannot take it, write each result into
+# the snapshot's folder when it is stubbed.)
 
 # %% [markdown]
 # ## 8. Break it on purpose
@@ -715,7 +745,7 @@ print(f"the request with your question    {next_request.trace.requests[0].tokens
 # %%
 for name, messages in (("before", history), ("after", compacted.messages)):
     own = [text_of(message["content"]) for message in messages if message["role"] == "assistant"]
-    print(f"{name:<7} {len(own)} messages in the model's own name. The last: {start_of(own[-1], 60)!r}")
+    print(f"{name:<7} messages in the model's name: {len(own):>2}. The last: {start_of(own[-1], 60)!r}")
 
 # %% [markdown]
 # The one message that is left in its name, it never wrote: the acknowledgement is ours. The understudy has
@@ -738,8 +768,9 @@ kept = {
 sweep(kept, knob="keep_recent, in results")
 
 # %% [markdown]
-# Each result more that is kept is sent again and again. Each one fewer may have to be read again. Three is
-# where the re-reads have just gone down in *this* session. Your sessions may differ: measure.
+# Each result more that is kept is sent again and again: from none to eight, what is sent more than doubles.
+# Each one fewer may have to be read again. In *this* session the re-reads go down once, at three, and keeping
+# more does not help. Your sessions may differ: measure.
 #
 # ### `min_chars`
 #
@@ -799,8 +830,9 @@ for limit in (2000, 3000, 4000, 6000):
     print(f"limit={limit:,}: {trace.sent:>7,} tokens sent, {trace.re_reads} re-reads, {strikes(trace)}")
 
 # %% [markdown]
-# The lower the limit, the more often the great operation strikes, and the more the agent must look up. Once
-# the limit is above what tier 1 leaves, it never strikes at all.
+# The lower the limit, the more often the great operation strikes, and the fewer tokens are sent. What each
+# strike costs beside them, section 9 has shown. Once the limit is above what tier 1 leaves, tier 2 has
+# nothing to do.
 #
 # Change something: other limits, `tier_1` with other settings, `ten_days` in place of the medium session.
 
@@ -815,7 +847,8 @@ quiz(
         "What does each tier lose?",
         right(
             "Tier 1 loses text that a tool can fetch again; tier 2 loses whatever the summary leaves out",
-            "That is why tier 1 may run all the time, and why tier 2 writes a snapshot first.",
+            "So tier 1 may run all the time, if your tools can really fetch it again; and tier 2 writes a "
+            "snapshot first.",
         ),
         wrong(
             "Tier 1 loses which files were read; tier 2 loses nothing, since there is a snapshot",
@@ -909,7 +942,8 @@ quiz(
 # - Tool results are most of a history, and their worth falls quickly. Stub the old ones, never delete them.
 # - The newest stay, and what is unread stays. Else the agent reads in circles.
 # - Before the great operation the whole history goes to disk, whole or not at all.
-# - The summary names the snapshot, so a lost detail can be looked up by the agent itself.
+# - The summary names the snapshot, so a lost detail can be looked up by the agent itself. What was a stub
+#   by then is a stub in the snapshot, too.
 # - Tier 1 runs after tools, tier 2 after the user's input. Most of the time only tier 1 works.
 # - Fewer tokens are more room. They are not always a smaller bill.
 
@@ -940,11 +974,15 @@ for message in described[3:5]:
 # the cell. The last turn asks for something that was read early.
 
 # %%
-mine = Agent(client, model, tools=tools, system=SYSTEM, on_event=Narrator(), **two_tiers(limit=1500))
-run_shown(mine, "Read `logbook/day-02.md` and `logbook/day-06.md`. What came out of the fog?")
-run_shown(mine, "Read `logbook/day-04.md` and `notes.md`. When does the regatta start?")
-run_shown(mine, "Read `logbook/day-09.md`. What colour is the windward mark?")
-run_shown(mine, "What does the pane of the beacon measure?")
+mine = Agent(client, model, tools=tools, system=SYSTEM, **two_tiers(limit=1000))
+for wish in (
+    "Read `logbook/day-02.md` and `logbook/day-06.md`. Where does the second fuel sample stand?",
+    "Read `logbook/day-04.md` and `notes.md`. When is the review due?",
+    "Read `logbook/day-09.md`. What colour is the windward mark?",
+    "What was the highest sea of the night?",
+):
+    print("you:", wish)
+    run_shown(mine, wish)
 
 # %%
 strip(mine.messages, title="My own task: what is left of the history")
