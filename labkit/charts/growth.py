@@ -45,7 +45,7 @@ def growth(trace: Trace, limit: int | None = None, estimate: Estimate | None = N
         figure, axes = new_figure()
         write_title(figure, title)
         _draw(axes, requests, estimated, limit)
-    return Chart(figure, title, _alt(title, requests, limit), _table(requests, estimated, limit))
+    return Chart(figure, title, growth_alt(title, requests, limit), _table(requests, estimated, limit))
 
 
 def growth_title(requests: Sequence[RequestRecord], limit: int | None) -> str:
@@ -125,7 +125,8 @@ def _labels(requests: Sequence[RequestRecord]) -> list[Label]:
     return list(labels.values())
 
 
-def _alt(title: str, requests: Sequence[RequestRecord], limit: int | None) -> str:
+def growth_alt(title: str, requests: Sequence[RequestRecord], limit: int | None) -> str:
+    """The chart in words and figures, for those who cannot see it."""
     if not requests:
         return "An empty chart: no requests yet."
     first, last = requests[0], requests[-1]
