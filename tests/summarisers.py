@@ -86,12 +86,10 @@ def response(status: int) -> httpx2.Response:
     return httpx2.Response(status, request=httpx2.Request("POST", "http://127.0.0.1/v1/chat/completions"))
 
 
-def rate_limit() -> openai.RateLimitError:
+def rate_limit(text: str = "Rate limit reached for requests per minute") -> openai.RateLimitError:
     """The SDK's own error for 429."""
-    body = {"message": "Rate limit reached", "code": "rate_limit_exceeded"}
-    return openai.RateLimitError(
-        "Rate limit reached for requests per minute", response=response(429), body=body
-    )
+    body = {"message": text, "code": "rate_limit_exceeded"}
+    return openai.RateLimitError(text, response=response(429), body=body)
 
 
 def too_long(most: int, tokens: int) -> openai.BadRequestError:

@@ -10,6 +10,7 @@ from labkit.compaction import LedgerCompactor, SafeCutCompactor
 from labkit.compaction.earlier import LEDGER_HEADING, WORDS_HEADING
 from labkit.compaction.safe_cut import choose_cut, compact
 from labkit.messages import assistant, problems, system, tool_call, tool_result, user
+from labkit.streaming import Reply
 from labkit.tokens import estimate_tokens
 
 HEAD = system("You are a coding agent.")
@@ -254,12 +255,23 @@ def test_the_ledger_names_every_file_and_command_whatever_the_summariser_says():
             "ran python -m unittest: FAILED (failures=1)",
         ):
             assert ledger.count(entry) == 1
-        history = [*history, *reading("b"), assistant("and b"), user("go on")]
+        history = [
+            *history,
+            *reading("b"),
+            assistant("and b"),
+            *reading("a"),
+            assistant("a again"),
+            user("go on"),
+        ]
+    assert ledger.index("read b.md") < ledger.index("read a.md")  # the newest last
 
 
 def test_what_the_ledger_compactor_leaves_fits_into_its_budget():
-    summarise = Scripted("word " * 150)
-    compactor = LedgerCompactor(limit=3000, budget=1200, summarise=summarise)
+
+    def as_long_as_it_may_be(messages, max_tokens):
+        return Reply(assistant("word" + " word" * (max_tokens - 1)), "stop")
+
+    compactor = LedgerCompactor(limit=3000, budget=1200, summarise=as_long_as_it_may_be)
     history = [HEAD, user("go"), *(part for i in range(9) for part in reading(f"r{i}", text=LONG[:2400]))]
     result = compactor(history)
     assert result.changed

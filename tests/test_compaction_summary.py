@@ -204,7 +204,7 @@ def test_a_request_that_is_too_long_is_made_shorter_five_times_at_most(error):
 
 
 def test_too_many_tokens_per_minute_is_no_reason_to_shorten():
-    summarise = Raising(rate_limit())
+    summarise = Raising(rate_limit("Too many tokens per minute: the limit is 30,000 tokens."))
     ask_summary([user(LONG)], summarise, COUNT_SECTIONS)
     assert len(summarise.asked) == 1
 

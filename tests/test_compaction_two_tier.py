@@ -13,6 +13,7 @@ from summarisers import STATE, Raising, Scripted, rate_limit
 
 from labkit.compaction import FullCompactor, ToolStubs, chain, read_snapshot, two_tiers, write_snapshot
 from labkit.compaction.earlier import ACKNOWLEDGEMENT
+from labkit.compaction.snapshot import move_to_free_name
 from labkit.compaction.two_tier import after_input, after_tools, compact_all
 from labkit.errors import SnapshotError
 from labkit.loop import Agent
@@ -54,6 +55,15 @@ def test_many_within_a_second_overwrite_nothing(tmp_path):
     assert [read_snapshot(path)[0]["content"] for path in paths] == [str(number) for number in range(50)]
     assert all(path.name.startswith("memory_") and path.suffix == ".jsonl" for path in paths)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in paths)
+
+
+def test_a_name_that_somebody_else_took_in_the_meantime_is_left_alone(tmp_path):
+    draft, taken = tmp_path / "draft", tmp_path / "memory_1.jsonl"
+    draft.write_text("mine", encoding="utf-8")
+    taken.write_text("theirs", encoding="utf-8")
+    with pytest.raises(FileExistsError):
+        move_to_free_name(draft, taken)
+    assert taken.read_text(encoding="utf-8") == "theirs"
 
 
 def test_several_processes_writing_at_once_overwrite_nothing(tmp_path):

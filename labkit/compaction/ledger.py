@@ -104,8 +104,7 @@ class LedgerCompactor:
 
 
 def ledger_of(earlier: str, messages: Sequence[Message], most: int) -> str:
-    """The ledger carried on: a line for each file changed, file read and command run, the newest of each
-    last.
+    """The ledger carried on: a line for each file changed, file read and command run, the newest last.
 
     At most `most` characters; where it does not fit, the middle goes.
     """

@@ -27,7 +27,7 @@ from labkit.compaction.snapshot import write_snapshot
 from labkit.compaction.summary import FULL_SECTIONS, Instructions
 from labkit.compaction.tool_stubs import ToolStubs, unread_from
 from labkit.errors import SnapshotError
-from labkit.messages import Message, calls_of, exchanges, legal_cuts, system_length
+from labkit.messages import Message, exchanges, legal_cuts, system_length
 
 
 def compact_all(
@@ -79,8 +79,6 @@ def split_unread(messages: Sequence[Message]) -> tuple[list[Message], list[Messa
     results; it is empty when the assistant spoke last.
     """
     start, unread = system_length(messages), unread_from(messages)
-    if unread > 0 and calls_of(messages[unread - 1]):
-        unread -= 1  # the results belong to this call
     cut = max((cut for cut in legal_cuts(messages) if cut <= max(start, unread)), default=start)
     return list(messages[:start]), list(messages[start:cut]), list(messages[cut:])
 
@@ -146,10 +144,13 @@ class FullCompactor:
             return with_floor(result, self.limit, self._larger)
         instructions = fitted(FULL_SECTIONS, self.focus, room)
         try:
-            result = compact_all(messages, self.summarise, self.folder, self.root, instructions)
+            result = self._fold(messages, instructions)
         except SnapshotError as error:
             return unchanged(messages, self.measure(messages), str(error), failed=True)
         return result if result.failed else with_floor(result, self.limit, self._larger)
+
+    def _fold(self, messages: list[Message], instructions: Instructions) -> Compaction:
+        return compact_all(messages, self.summarise, self.folder, self.root, instructions)
 
 
 def two_tiers(stubs: ToolStubs, full: FullCompactor) -> dict[str, Compactor]:
