@@ -93,10 +93,7 @@ def sweep(traces: Mapping[int, Trace], knob: str = "limit, in tokens") -> Chart:
     ]
     title = "No runs yet"
     if table:
-        first, last = table[0], table[-1]
-        title = f"From {knob.partition(',')[0]} {number(first[knob])} to {number(last[knob])}: "
-        title += f"{number(first['tokens sent'])} tokens sent become {number(last['tokens sent'])}, "
-        title += f"{plural(first['files read again'], 're-read')} become {number(last['files read again'])}"
+        title = _sweep_title(table, knob)
     with plain_style(INK), without_glyph_warnings():
         figure, upper, lower = two_panels()
         write_title(figure, title)
@@ -107,6 +104,20 @@ def sweep(traces: Mapping[int, Trace], knob: str = "limit, in tokens") -> Chart:
             place_labels(axes, [Label(x, y, number(y)) for x, y in points], [points])
     alt = f"Two line charts over {knob}. {title}."
     return Chart(figure, title, alt, table)
+
+
+def _sweep_title(table: list[dict[str, Any]], knob: str) -> str:
+    """From one end to the other; where the fewest tokens lie between the ends, what they are there."""
+    name, (first, last) = knob.partition(",")[0], (table[0], table[-1])
+    least = min(table, key=lambda row: row["tokens sent"])
+    if least["tokens sent"] < min(first["tokens sent"], last["tokens sent"]):
+        ends = " and ".join(f"{number(row['tokens sent'])} at {number(row[knob])}" for row in (first, last))
+        sent = number(least["tokens sent"])
+        return f"Fewest tokens sent at {name} {number(least[knob])}: {sent}, against {ends}"
+    title = f"From {name} {number(first[knob])} to {number(last[knob])}: "
+    title += f"{number(first['tokens sent'])} tokens sent become {number(last['tokens sent'])}, "
+    title += f"{plural(first['files read again'], 're-read')} become {number(last['files read again'])}"
+    return title
 
 
 def _panel(axes: Axes, table: list[dict[str, Any]], knob: str, what: str, series: int) -> None:

@@ -25,6 +25,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 
 from openai import BadRequestError
@@ -154,22 +155,22 @@ strip(first_task.messages, title="The history after one task")
 # ## 2. How good must the measure be?
 #
 # The estimate divides the characters by a number. Measure it on four kinds of text, by 2 and by 4: the
-# article in English, the same story in Chinese, the Python code of the small shop, and the descriptions of
-# our tools as JSON.
+# article in English, the same story in Chinese, the Python code of the small shop, and a tide table as JSON.
 
 # %%
+tides = [{"day": day, "high": f"12:{day * 7 % 60:02}", "metres": 4 + day / 8} for day in range(28)]
 texts = {
     "English prose": (folder / "big-article.md").read_text(encoding="utf-8"),
     "Chinese prose": (folder / "big-article.zh.md").read_text(encoding="utf-8"),
     "Python code": "".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("shop/*.py"))),
-    "indented JSON": json.dumps(tools.schemas, indent=2),
+    "indented JSON": json.dumps(tides, indent=2),
 }
 estimates(texts)
 
 # %% [markdown]
-# No single number fits. With 2, English and code come out at more than twice their size, and Chinese still
-# comes out too small. With 4, English is nearly right, and Chinese is off by more than half, on the
-# dangerous side.
+# No single number fits. With 2, JSON is nearly right and English and code come out at about twice their size,
+# but Chinese still comes out too small. With 4, English and code are nearly right, and Chinese and JSON are
+# far too small.
 #
 # What does that mean for a limit? The estimate says 6,000, so compaction strikes. How many tokens are there
 # really?
@@ -184,8 +185,8 @@ for name, text in texts.items():
 
 # %% [markdown]
 # **Why coarse is enough.** Compaction is a defence that loses detail anyway, and nothing special happens at
-# exactly 6,000. With English or code it strikes at less than half of that. Early is the safe side: you pay
-# with a summary that was not yet needed. And characters are counted in no time, without a table of tokens,
+# exactly 6,000. With English or code it strikes at about half of that. Early is the safe side: you pay with
+# a summary that was not yet needed. And characters are counted in no time, without a table of tokens,
 # for any model.
 #
 # **When it is not enough.** When the limit is close to the real wall, the window of the model. Then the
@@ -261,7 +262,7 @@ for each in exchanges(history):
 legal_cuts = check("4.1", legal_cuts)
 
 # %% [markdown]
-# Your function against the server. And the same on the strip: each small line above it is a legal cut.
+# Your function against the server. And on the strip, each small line marks a legal cut.
 
 # %%
 print("legal cuts:           ", legal_cuts(history))
@@ -324,7 +325,9 @@ for keep_recent in range(7):
 # trouble there, because a slice does not look where it falls. A legal cut does.
 #
 # **The summary is one user message**, without an acknowledgement. It begins with
-# `[Earlier in this task]`, and the newest messages follow directly: mostly an answer, or the next request.
+# `[Earlier in this task]`, and the newest messages follow directly. (In lab 3 the agent took such a message
+# for a question. Here something newer always comes after it: what the model has to react to is the last
+# message, a request or a tool result.)
 #
 # **Nothing to do gives a copy.** Never the list that came in. Section 7 shows what happens otherwise.
 #
@@ -343,9 +346,9 @@ for keep_recent in range(7):
 # | `estimate_tokens(messages)` | the estimate, characters / 2 |
 # | `choose_cut(messages, keep_recent)` | your own, from above |
 # | `unchanged(messages, tokens, reason, failed=False)` | all as it was, in a new list, and why |
-# | `ask_summary(old, summarise, SAFE_CUT_SECTIONS)` | asks the compressor, and judges the answer: `.text`, or `.problem` and `.asked` |
+# | `ask_summary(old, summarise, SAFE_CUT_SECTIONS)` | a judged summary: `.text`, or `.problem` and `.asked` |
 # | `SAFE_CUT_HEADING` | `[Earlier in this task]` |
-# | `commit(messages, shorter, estimate_tokens)` | the new history, if it is really smaller, measured with the estimate |
+# | `commit(messages, shorter, estimate_tokens)` | the new history, if it is smaller by the estimate |
 #
 # `SAFE_CUT_SECTIONS` is what this compressor is told: keep facts, decisions and the state of the files, in at
 # most 200 words. Its request is its own. It has its own system message, it gets the old messages as quoted
@@ -394,13 +397,15 @@ print(compact(during, summarise).reason)
 
 # %% [markdown]
 # Far above the limit, and yet **one task alone does not trigger it**. The article is among the two newest
-# messages. All that stands before the cut is the user's short request, and a summary of that is no shorter
-# than the request itself. So nothing changes, and that is right: the model needs the article *now*.
+# messages. All that stands before the cut is the user's short request, and a summary of that turned out no
+# shorter than the request itself. So nothing changes, and that is right: the model needs the article *now*.
 #
 # Then the answer is given, and the second task comes in. The article has grown old.
 
 # %%
-TASK_TWO = "also read `hello.txt` and `notes.md`, and write their contents with that summary into `review.txt`"
+TASK_TWO = (
+    "also read `hello.txt` and `notes.md`, and write their contents with that summary into `review.txt`"
+)
 
 before = [*first_task.messages, user(TASK_TWO)]
 result = compact(before, summarise)
@@ -440,22 +445,19 @@ print(result.messages[1]["content"])
 
 # %%
 folded: list[Compaction] = []
+narrate = Narrator()
 
 
-def show_and_keep(narrate: Narrator):
-    """What to do with each event: print it, and keep the compactions."""
-
-    def on_event(event: Event) -> None:
-        narrate(event)
-        if event.compaction and event.compaction.changed:
-            folded.append(event.compaction)
-
-    return on_event
+def narrate_and_keep(event: Event) -> None:
+    """Print what happens, and keep the compactions."""
+    narrate(event)
+    if event.compaction and event.compaction.changed:
+        folded.append(event.compaction)
 
 
 agent = new_agent(
     before_request=SafeCutCompactor(limit=LIMIT, keep_recent=2, summarise=summarise),
-    on_event=show_and_keep(Narrator()),
+    on_event=narrate_and_keep,
 )
 for task in (TASK_ONE, TASK_TWO):
     print(f"\nyou: {task}")
@@ -485,10 +487,10 @@ print((folder / "review.txt").read_text(encoding="utf-8"))
 # - **It counts, too.** The estimate says when to compact, and the exact counter has the last word.
 # - **It says when the limit cannot be kept** (`strict`), which section 8 shows.
 # - **It keeps the user's own words** (`keep_user_words=True`). This is our addition: the system from which
-#   this lab is taken has the summary alone. What you said is what the task *is*, and no compressor should be
-#   the one to decide which of your rules survive. So below the summary stand the user messages that were
-#   folded away, word for word (very long ones shortened), and they are carried along through every later
-#   compaction.
+#   this lab is taken has the summary alone. What you said is what the task *is*, and in a long turn the very
+#   request that is being worked on may be among what is folded. No compressor should decide which of your
+#   rules survive. So the user's messages stand below the summary, word for word (very long ones shortened),
+#   and every later compaction carries them along.
 
 # %%
 print(folded[0].messages[1]["content"])
@@ -514,8 +516,8 @@ print("            roles:", ", ".join(message["role"] for message in normalise(b
 
 # %% [markdown]
 # The server says what it said in section 1. `normalise`, which labkit's agent applies to every request,
-# would have hidden the mistake: it takes the orphaned result out, and the file's text with it. No error, and
-# one file less. A safe cut loses nothing that it did not hand to the compressor.
+# would have hidden the mistake: it takes the orphaned result out, and the text of `notes.md` with it. No
+# error, and one file less. A safe cut loses nothing that was not handed to the compressor.
 #
 # ### The emptied list
 #
@@ -540,7 +542,7 @@ shorter = compact_carelessly(conversation)
 print("1. compacted:        ", len(shorter), "messages. The same list?", shorter is conversation)
 
 conversation.clear()
-print("2. conversation clear:", len(conversation), "messages; in the result:", len(shorter))
+print("2. list cleared:      ", len(conversation), "messages, and in the result", len(shorter))
 
 conversation.extend(shorter)
 print("3. filled again:     ", len(conversation), "messages")
@@ -643,7 +645,7 @@ strict = new_agent(before_request=SafeCutCompactor(limit=1500, summarise=summari
 try:
     strict.run(TASK_ONE)
 except ContextLimitError as error:
-    print(error)
+    print(textwrap.fill(str(error), 100))
 
 # %% [markdown]
 # The article alone is larger than that, and it is among the newest. No compaction can help, so the agent
@@ -687,11 +689,12 @@ for limit in (6000, 1500):
     print("    the last answer:", worker.messages[-1]["content"])
 
 # %% [markdown]
-# Both agents give the right answer in the end. With 1,500, compaction struck earlier and more often. The
-# third task folded the notes away, and when the fourth asked for them, they had to be **read again**: one
-# more request, and a file sent twice.
+# Both agents give the right answer in the end. With 1,500, compaction struck earlier and more often: three
+# times, and the second time it folded away small files for which there was plenty of room. When the last task
+# asked for the notes, they had to be **read again**. Each request was a little smaller, and there was one
+# more of them.
 #
-# So is lower worse? Try more values. Each run is the same four tasks.
+# So which limit is best? Try more values. Each run is the same four tasks.
 
 # %%
 sweep({limit: run_session(limit).trace for limit in (500, 1500, 3000, 6000, 9000, 12000)})
@@ -700,7 +703,8 @@ sweep({limit: run_session(limit).trace for limit in (500, 1500, 3000, 6000, 9000
 # The curve has the shape of a valley.
 #
 # **On the right**, the limit is so high that the article stays for long, or for ever, and is sent again with
-# each request.
+# each request. (A re-read can happen here as well, when the one compaction comes just before the text is
+# needed: see 9,000.)
 #
 # **On the left**, it is so low that what the agent needs does not fit beside what it has just read. It reads
 # one file and loses the other, reads that and loses the first. That is thrashing, as with a computer that
@@ -712,8 +716,9 @@ sweep({limit: run_session(limit).trace for limit in (500, 1500, 3000, 6000, 9000
 # (The chart shows what the agent sent. Each compaction also costs a request to the compressor; the table
 # says how many there were.)
 #
-# Now turn the other knob: give `run_session` a `keep_recent` of 4 or 6. More of the present stays, and less
-# is saved.
+# Now change something. Give the compactor in `run_session` a `keep_recent` of 4 or 6: more of the present
+# stays, and less is saved. Or put your own function in its place:
+# `before_request=lambda messages: compact(messages, ask_model, limit)`.
 
 # %% [markdown]
 # ## 9. Say it
@@ -747,7 +752,7 @@ quiz(
         ),
         wrong(
             "Because English is the most frequent language in code",
-            "What is frequent does not make the estimate right. Chinese, JSON and code were all off.",
+            "What is frequent does not make the estimate right. Chinese was off on the other side.",
         ),
         wrong(
             "Because the provider corrects it in the usage",
@@ -766,8 +771,8 @@ quiz(
         ),
         right(
             "Because with the agent's role, its history and its tools, it goes on with the agent's task",
-            "Given as text, the history is something to write about. Given as a conversation, it is something "
-            "to continue.",
+            "Given as text, the history is something to write about. Given as a conversation, it is "
+            "something to continue.",
         ),
     ),
     question(
