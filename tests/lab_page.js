@@ -1,0 +1,115 @@
+// What the browser tests ask of JupyterLab, which shows itself to the page as `jupyterapp` when it is started so.
+window.labPage = {
+  panel(path) {
+    const open = window.jupyterapp ? [...window.jupyterapp.shell.widgets("main")] : [];
+    return open.find((each) => each.context && each.context.path === path);
+  },
+
+  kernel(path) {
+    return this.panel(path)?.sessionContext.session?.kernel;
+  },
+
+  ready(path) {
+    const panel = this.panel(path);
+    return Boolean(panel?.isVisible && panel.content.widgets.length > 1) && this.kernel(path)?.status === "idle";
+  },
+
+  cells(path) {
+    return this.panel(path).content.widgets.map(({ model }) => ({
+      kind: model.type,
+      source: model.sharedModel.getSource(),
+      count: model.executionCount ?? null,
+      outputs: model.type === "code" ? model.outputs.toJSON() : [],
+    }));
+  },
+
+  // Whether all code cells, or the one at a place, have run after the given count; a failed cell ends the wait.
+  done(path, place, before) {
+    if (this.kernel(path)?.status !== "idle") return false;
+    const widgets = this.panel(path).content.widgets;
+    const code = widgets.map(({ model }) => model).filter((model) => model.type === "code");
+    if (code.some((model) => model.executionState === "running")) return false;
+    const wanted = place === null ? code : [widgets[place].model];
+    const written = wanted.filter((model) => model.sharedModel.getSource().trim());
+    const failed = (model) => model.outputs.toJSON().some((output) => output.output_type === "error");
+    return written.every((model) => model.executionCount > before) || written.some(failed);
+  },
+
+  show(path, place) {
+    return this.panel(path).content.scrollToItem(place, "start");
+  },
+
+  // Code in the kernel, beside the notebook; what it prints.
+  async execute(path, code) {
+    const future = this.kernel(path).requestExecute({ code, store_history: false });
+    let text = "";
+    future.onIOPub = ({ header, content }) => {
+      if (header.msg_type === "stream") text += content.text;
+      if (header.msg_type === "error") text += content.traceback.join("\n");
+    };
+    await future.done;
+    return text;
+  },
+
+  notebook(path) {
+    return this.panel(path).content.node;
+  },
+
+  pictures(path) {
+    const all = this.notebook(path).querySelectorAll(".jp-OutputArea-output img, .jp-OutputArea-output svg");
+    const named = (each) =>
+      (each.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent);
+    return [...all].map((each) => ({
+      start: each.outerHTML.slice(0, 100),
+      drawn: each.getBoundingClientRect().width > 0 && (each.tagName !== "IMG" || each.naturalWidth > 0),
+      words: each.alt || each.getAttribute("aria-label") || each.ariaHidden || named(each).join(" ").trim(),
+    }));
+  },
+
+  // Every text in the outputs, with the contrast between it and the colour behind it.
+  texts(path) {
+    const found = [];
+    for (const output of this.notebook(path).querySelectorAll(".jp-OutputArea-output")) {
+      const walker = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const words = walker.currentNode.data.trim();
+        const parent = walker.currentNode.parentElement;
+        if (!words || parent.closest("title, desc, style, script")) continue;
+        const style = getComputedStyle(parent);
+        const front = parent.closest("svg") ? style.fill : style.color;
+        const back = this.background(parent.closest("svg")?.parentElement ?? parent);
+        found.push({ words, front, back, contrast: this.contrast(this.rgb(front), this.rgb(back)) });
+      }
+    }
+    return found;
+  },
+
+  background(element) {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = getComputedStyle(each).backgroundColor;
+      if (this.rgb(colour)[3] !== 0) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  },
+
+  rgb(colour) {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  },
+
+  contrast(one, other) {
+    const linear = (value) => (value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+    const [dark, bright] = [light(one), light(other)].sort((a, b) => a - b);
+    return (bright + 0.05) / (dark + 0.05);
+  },
+
+  // Scroll the notebook so many windows down; whether there is more below.
+  scroll(path, windows) {
+    const box = this.notebook(path).querySelector(".jp-WindowedPanel-outer") ?? this.notebook(path);
+    box.scrollTop = windows * (box.clientHeight - 40);
+    return box.scrollTop + box.clientHeight < box.scrollHeight - 1;
+  },
+};
