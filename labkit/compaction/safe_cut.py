@@ -21,7 +21,7 @@ from labkit.compaction.base import (
     unchanged,
     with_floor,
 )
-from labkit.compaction.earlier import SAFE_CUT_HEADING, take_earlier, user_words, with_words
+from labkit.compaction.earlier import SAFE_CUT_HEADING, Earlier, take_earlier, user_words, with_words
 from labkit.compaction.extractive import extractive_summary
 from labkit.compaction.summary import SAFE_CUT_SECTIONS
 from labkit.messages import Message, legal_cuts, system_length, user
@@ -122,15 +122,11 @@ class SafeCutCompactor:
         self, messages: list[Message], system: list[Message], old: list[Message], recent: list[Message]
     ) -> Compaction:
         tokens, earlier = self.measure(messages), take_earlier(old)
-        room = max(LEAST_WORDS, min(MOST_WORDS, self.limit // 2))
-        words = user_words(earlier, room) if self.keep_user_words else earlier.words
+        words = self._words(earlier, self._truth([*system, *recent]))
 
         def framed(summary: str) -> list[Message]:
-            return [
-                *system,
-                user(f"{SAFE_CUT_HEADING} {with_words(summary, words, earlier.ledger)}"),
-                *recent,
-            ]
+            text = with_words(summary, words, earlier.ledger)
+            return [*system, user(f"{SAFE_CUT_HEADING} {text}"), *recent]
 
         room = room_for_summary(messages, framed, self.measure)
         if not earlier.messages or not room:
@@ -142,6 +138,15 @@ class SafeCutCompactor:
             return unchanged(messages, tokens, summary.problem, failed=True)
         result = commit(messages, framed(summary.text), self.measure, before=tokens)
         return result if result.failed else self._judged(result)
+
+    def _words(self, earlier: Earlier, kept_tokens: int) -> str:
+        """The user's own words that stay; few where the kept messages come near the limit themselves."""
+        if not self.keep_user_words:
+            return earlier.words
+        near = kept_tokens + LEAST_WORDS > self.limit
+        return user_words(
+            earlier, LEAST_WORDS if near else max(LEAST_WORDS, min(MOST_WORDS, self.limit // 2))
+        )
 
     def _judged(self, result: Compaction) -> Compaction:
         return with_floor(result, self.limit, self._truth) if self.strict else result
@@ -156,7 +161,7 @@ class SafeCutCompactor:
         return messages[:start], messages[start:cut], messages[cut:]
 
     def _longer_tail(self, messages: list[Message], start: int, cut: int, keep_tokens: int) -> int:
-        """The earliest legal cut whose tail fits into `keep_tokens` and, with the system part, under the
+        """The earliest legal cut whose tail fits into `keep_tokens`, and with the system part under the
         limit.
         """
         legal = {index for index in legal_cuts(messages) if start < index < cut}
