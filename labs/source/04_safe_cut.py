@@ -49,7 +49,6 @@ from labkit.messages import (
     normalise,
     system,
     system_length,
-    text_of,
     user,
 )
 from labkit.playground import fresh_playground, playground_tools
@@ -114,7 +113,7 @@ strip(history, title="One exchange with two results")
 # summary in place of everything before the cut, keep everything after it, and ask the server.
 
 # %%
-SUMMARY = user(f"{SAFE_CUT_HEADING} The user asked for `hello.txt` and `notes.md`.")
+SUMMARY = user("[Earlier in this task] The user asked for `hello.txt` and `notes.md`.")
 
 accepted = []
 print("cut  the tail begins with  the server says")
@@ -221,8 +220,9 @@ for each in exchanges(history):
 
 # %% [markdown]
 # - `index` is the assistant message with the calls, and `last` is where the exchange ends: its last result.
-# - `open` says that results may still arrive, because no assistant message has come since. Such an exchange
-#   has no end yet.
+# - `results` says where the result of each call stands, or `None` for a call without one.
+# - `open` says that a result is missing and may still arrive: no assistant message has come since. Such an
+#   exchange has no end yet.
 #
 # (Why not a dict from call id to result? Because ids come again. Some models number their calls from 1 in
 # every round, and a table for the whole history then pairs the first call with the last result.)
@@ -348,7 +348,7 @@ for keep_recent in range(7):
 # | `unchanged(messages, tokens, reason, failed=False)` | all as it was, in a new list, and why |
 # | `ask_summary(old, summarise, SAFE_CUT_SECTIONS)` | a judged summary: `.text`, or `.problem` and `.asked` |
 # | `SAFE_CUT_HEADING` | `[Earlier in this task]` |
-# | `commit(messages, shorter, estimate_tokens)` | the new history, if it is smaller by the estimate |
+# | `commit(messages, shorter, estimate_tokens)` | the new history, if it is really smaller, by the estimate |
 #
 # `SAFE_CUT_SECTIONS` is what this compressor is told: keep facts, decisions and the state of the files, in at
 # most 200 words. Its request is its own. It has its own system message, it gets the old messages as quoted
@@ -539,14 +539,14 @@ def compact_carelessly(messages: list[Message]) -> list[Message]:
 conversation = [SYSTEM, user("My boat is called Perrin."), assistant("Noted.")]
 
 shorter = compact_carelessly(conversation)
-print("1. compacted:        ", len(shorter), "messages. The same list?", shorter is conversation)
+print(f"1. compacted:    {len(shorter)} messages came back. The same list? {shorter is conversation}")
 
 conversation.clear()
-print("2. list cleared:      ", len(conversation), "messages, and in the result", len(shorter))
+print(f"2. list cleared: {len(conversation)} messages in the list, {len(shorter)} in what came back")
 
 conversation.extend(shorter)
-print("3. filled again:     ", len(conversation), "messages")
-print("4. sent:             ", verdict(conversation))
+print(f"3. filled again: {len(conversation)} messages in the list")
+print(f"4. sent:         {verdict(conversation)}")
 
 # %% [markdown]
 # There was only ever one list, with two names. Clearing one cleared the other, and the whole conversation is
@@ -569,19 +569,20 @@ print(len(conversation), "messages")
 # twice, once as the user's message and once as the assistant's, and ask a question about it.
 
 # %%
-facts = f"{SAFE_CUT_HEADING} ## Facts\n- the harbour master says that the tests need 90 seconds"
+facts = "[Earlier in this task] ## Facts\n- the harbour master says that the lock needs 90 minutes"
 text = result.messages[1]["content"]
 
 for build in (user, assistant):
-    print(f"the summary as a message of the {build.__name__}:")
-    for content, asked in ((facts, "How long do the tests need?"), (text, "Which file did you read?")):
-        print(f"    {asked:<28}", send([SYSTEM, build(content), user(asked)]).text)
+    print(f"As a message of the {build.__name__}:")
+    for content, asked in ((facts, "How long does the lock need?"), (text, "Which file did you read?")):
+        print("   ", asked)
+        print("       ", send([SYSTEM, build(content), user(asked)]).text)
 
 # %% [markdown]
 # Under the user's name it is a report, and the agent says where it knows it from. Under the assistant's name
-# it is something the agent *said itself*: "I said earlier". The harbour master's measurement has turned into
-# a remark of its own. The second time it does not even count as knowledge, for saying that one has read a
-# file is not the same as having read it.
+# it is something the agent *said itself*: "I said earlier". The harbour master's figure has become a remark
+# of its own. For the second question its own words do not even count: to say that one has read a file is not
+# to have read it.
 #
 # A language model is no better off. It takes its own earlier words for its own, defends them, and builds on
 # them. A summary comes from outside, so it should look as if it does.
@@ -604,9 +605,9 @@ print("\nroles in all that was sent:", ", ".join(sorted(sent_roles)))
 # Each time the article is read, it is folded away before the model has seen it. So the model asks for it
 # again. Four requests, four times the same file, and in all that was sent there is not one tool result.
 #
-# It looks cheap, request by request. It would go on for ever. What the model has not read yet is the one
-# thing that may never be folded, and `keep_recent=2` is just enough for that with one call in a reply: the
-# call and its result.
+# It looks cheap, request by request, and it would go on for ever. What the model has not read yet is the one
+# thing that may never be folded. Already `keep_recent=1` sees to that: a place directly before a tool result
+# is no legal cut, so it steps back, and the whole exchange stays.
 #
 # ### A compressor with tools
 #
@@ -690,9 +691,9 @@ for limit in (6000, 1500):
 
 # %% [markdown]
 # Both agents give the right answer in the end. With 1,500, compaction struck earlier and more often: three
-# times, and the second time it folded away small files for which there was plenty of room. When the last task
-# asked for the notes, they had to be **read again**. Each request was a little smaller, and there was one
-# more of them.
+# times, and the second time it folded away two small files that the other agent could keep. When the last
+# task asked for the notes, they had to be **read again**. Most requests were smaller, and there was one more
+# of them.
 #
 # So which limit is best? Try more values. Each run is the same four tasks.
 
@@ -707,14 +708,26 @@ sweep({limit: run_session(limit).trace for limit in (500, 1500, 3000, 6000, 9000
 # needed: see 9,000.)
 #
 # **On the left**, it is so low that what the agent needs does not fit beside what it has just read. It reads
-# one file and loses the other, reads that and loses the first. That is thrashing, as with a computer that
-# has too little memory. Of the session's four tasks, not all were even finished.
+# one file and loses the other, reads that and loses the first. That is thrashing, as in a computer with too
+# little memory.
 #
 # **In between** lies a wide floor where the exact number hardly matters. That is the best reason why a coarse
 # estimate will do.
 #
 # (The chart shows what the agent sent. Each compaction also costs a request to the compressor; the table
 # says how many there were.)
+#
+# And the answers? This is what the user heard from the agent with a limit of 500:
+
+# %%
+thrashing = new_agent(before_request=SafeCutCompactor(limit=500, summarise=ask_model, strict=False))
+for task in SESSION:
+    print("you:  ", task)
+    print("agent:", thrashing.run(task))
+
+# %% [markdown]
+# No review, after twelve requests in circles. And the last answer belongs to another question: in that
+# history there was too little left to tell what was being asked.
 #
 # Now change something. Give the compactor in `run_session` a `keep_recent` of 4 or 6: more of the present
 # stays, and less is saved. Or put your own function in its place:
