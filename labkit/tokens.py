@@ -144,13 +144,9 @@ class TokenCounter:
         return self.text(json.dumps(list(schemas), separators=(",", ":"), ensure_ascii=False))
 
     def _encode(self, text: str) -> int:
-        """Tokens of a text seen for the first time. Of a longer one, the lines may have been seen before."""
-        if len(text) < MANY_LINES:
+        if len(text) < LONGEST_BLANK:
             return len(self._encoding.encode_ordinary(text))
-        return sum(self._texts.count(lines, self._encode_lines) for lines in _LINE_START.split(text))
-
-    def _encode_lines(self, lines: str) -> int:
-        return sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(lines))
+        return sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text))
 
     def _parts(self, content: Any) -> int:
         if not isinstance(content, list):
@@ -177,13 +173,6 @@ def _image_tokens(part: Any) -> int:
     return LOW_DETAIL_IMAGE_TOKENS if low else IMAGE_TOKENS
 
 
-MANY_LINES = 400
-"""Characters: a text from here on is counted line by line, so that a summary that grew by a line costs a line.
-
-No token reaches over a line break into a line that begins with neither a blank nor a slash: the tokenizer's
-own pattern divides the text there. So the sum over such pieces is exact.
-"""
-_LINE_START = re.compile(r"(?<=\n)(?=[^\s/])")
 LONGEST_BLANK = 200_000
 _LONG_BLANK = re.compile(rf"\s{{{LONGEST_BLANK},}}")
 

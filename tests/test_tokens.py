@@ -71,8 +71,8 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=60).map("".join))
-def test_a_long_text_counts_line_by_line_as_it_does_in_one_piece(text):
-    text *= 1 + 400 // len(text)  # short texts are never counted by lines
+def test_a_text_of_odd_pieces_counts_as_tiktoken_counts_it(text):
+    text *= 1 + 400 // len(text)
     assert TokenCounter().text(text) == len(load_encoding().encode_ordinary(text))
 
 
