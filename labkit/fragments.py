@@ -76,7 +76,15 @@ def _goes_on(call: Call, fragment: dict[str, Any]) -> bool:
 def _begins_another(call: Call, fragment: dict[str, Any]) -> bool:
     """Whether the fragment names a function while this call has its name, and cannot be a part of it."""
     name = _name(fragment)
-    return bool(name and call["name"]) and (name != call["name"] or _is_whole(call))
+    if not name or not call["name"]:
+        return False
+    return name != call["name"] or (_is_whole(call) and not _adds_nothing(call, fragment))
+
+
+def _adds_nothing(call: Call, fragment: dict[str, Any]) -> bool:
+    """Whether a fragment for this call's index repeats its name and brings blanks: a call's last words."""
+    index, arguments = fragment.get("index"), (fragment.get("function") or {}).get("arguments")
+    return index is not None and index == call["index"] and not str(arguments or "").strip()
 
 
 def _name(fragment: dict[str, Any]) -> str | None:
@@ -88,22 +96,36 @@ def _is_whole(call: Call) -> bool:
     last = next((piece for piece in reversed(call["arguments"]) if piece), "")
     if isinstance(last, str) and not last.rstrip().endswith("}"):
         return False
-    return is_json_object(_joined(call["arguments"]))
+    return is_json_object(_arguments(call["arguments"]))
 
 
 def finished_call(call: Call, place: int, taken: set[str]) -> Message:
     """A call as it stands in a message: arguments joined (`{}` for none), an id of its own, no index."""
-    call_id = call["id"] or f"call_{place}"
+    call_id = str(call["id"] or f"call_{place}")
     while call_id in taken:
         call_id += "_"
     taken.add(call_id)
-    function = {"name": call["name"] or "", "arguments": _joined(call["arguments"])}
+    function = {"name": call["name"] or "", "arguments": _arguments(call["arguments"])}
     return {"id": call_id, "type": "function", "function": function}
 
 
-def _joined(pieces: list[Any]) -> str:
+def _arguments(pieces: list[Any]) -> str:
     """Some services send the arguments as an object instead of as text."""
-    text = "".join(
-        piece if isinstance(piece, str) else json.dumps(piece, ensure_ascii=False) for piece in pieces
+    text = joined(
+        [piece if isinstance(piece, str) else json.dumps(piece, ensure_ascii=False) for piece in pieces]
     )
     return text if text.strip() else "{}"
+
+
+def joined(pieces: list[str]) -> str:
+    """The pieces as one text; the two halves of a character that was cut between them become one again.
+
+    >>> joined(["\\ud83d", "\\ude00 hi"])
+    '😀 hi'
+    """
+    text = "".join(pieces)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text

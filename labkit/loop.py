@@ -6,7 +6,9 @@ know that compaction happens: a hook may replace the history between two request
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +30,7 @@ from labkit.messages import (
 )
 from labkit.streaming import Reply, collect, whole_reply
 from labkit.tokens import TokenCounter
-from labkit.tools import Tool, Toolbox, run_tool_call
+from labkit.tools import Tool, Toolbox, clean, run_tool_call
 from labkit.trace import RequestRecord, Trace
 
 if TYPE_CHECKING:
@@ -153,7 +155,7 @@ class Agent:
     def _raise_when_stuck(self, result: Compaction, compactor: int) -> None:
         if result.over_limit > 0:
             fix = "Raise the limit, keep fewer recent messages, or have large files read in parts."
-            raise ContextLimitError(result.reason, fix)
+            raise ContextLimitError(f"{result.reason[:1].upper()}{result.reason[1:]}.", fix)
         # Each compactor's own failures in a row: stubs that succeed must not hide summaries that never do.
         if result.failed:
             self._failures[compactor] = self._failures.get(compactor, 0) + 1
@@ -170,7 +172,7 @@ class Agent:
         if messages[-1]["role"] == "tool":
             self.compact(self.after_tools)
         self.compact(self.before_request)
-        sent = normalise(messages)
+        sent = in_utf8(normalise(messages))
         self.on_event(Event("request", request_number=len(self.trace) + 1))
         try:
             reply = self._request(sent)
@@ -190,7 +192,9 @@ class Agent:
         create = self.client.chat.completions.create
         if not self.stream:
             return whole_reply(create(**request))
-        with create(**request, stream=True, stream_options={"include_usage": True}) as chunks:
+        stream = create(**request, stream=True, stream_options={"include_usage": True})
+        # The SDK's stream is closed after use; a stand-in may give any iterable.
+        with stream if hasattr(stream, "__exit__") else nullcontext(stream) as chunks:
             return collect(chunks, on_text=lambda piece: self.on_event(Event("text", text=piece)))
 
     def _run_call(self, call: Message) -> Message:
@@ -216,6 +220,16 @@ class Agent:
 
 
 _system = system  # the name is a parameter of Agent
+
+
+def in_utf8(messages: list[Message]) -> list[Message]:
+    """The messages as a client can send them: half a surrogate pair, which has no UTF-8 form, becomes "?".
+
+    >>> in_utf8([user("half: \\ud83d")])
+    [{'role': 'user', 'content': 'half: ?'}]
+    """
+    text = json.dumps(messages, ensure_ascii=False, default=str)
+    return messages if clean(text) == text else list(json.loads(clean(text)))
 
 
 def close_open_calls(messages: list[Message]) -> None:

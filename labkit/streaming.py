@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from labkit.errors import StreamInterrupted
-from labkit.fragments import find_call, finished_call
+from labkit.errors import ModelError, StreamInterrupted
+from labkit.fragments import find_call, finished_call, joined
 from labkit.messages import Message, text_of
 
-CUT_SHORT = ("length", "content_filter")
-"""Finish reasons of a reply that stopped before its end."""
+CUT_SHORT = ("length", "content_filter", "max_tokens", "model_length", "insufficient_system_resource")
+"""Finish reasons of a reply that stopped before its end; the first two are OpenAI's, the others mean the same
+elsewhere (https://docs.mistral.ai/api, https://api-docs.deepseek.com/api/create-chat-completion).
+"""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def merge_delta(growing: dict[str, Any], delta: dict[str, Any]) -> None:
 
 def finished_message(growing: dict[str, Any]) -> Message:
     """The growing message as an assistant message: pieces joined, null content only with calls."""
-    text, refusal = "".join(growing["content"]), "".join(growing["refusal"])
+    text, refusal = joined(growing["content"]), "".join(growing["refusal"])
     message: Message = {"role": "assistant", "content": text or None}
     taken: set[str] = set()
     calls = [finished_call(call, place, taken) for place, call in enumerate(growing["calls"])]
@@ -146,19 +148,20 @@ def plain_chunks(chunks: Iterable[Any]) -> Iterator[dict[str, Any]]:
             return
         except Exception as error:  # each client has errors of its own for a broken line
             raise ConnectionError(_sentence(str(error) or type(error).__name__)) from error
+        if chunk is None:
+            continue
         plain = _as_dict(chunk)
-        choices = plain.get("choices") or []
-        yield {**plain, "choices": [choice for choice in choices if not choice.get("index")]}
+        yield {**plain, "choices": _first_choice(plain)}
         _raise_error_of(plain)
 
 
 def settled(before: str | None, now: str | None) -> str | None:
     """The finish reason so far. Some services send two: the first counts, but a cut always does.
 
-    >>> settled("stop", None), settled("stop", "length"), settled(None, "tool_calls")
-    ('stop', 'length', 'tool_calls')
+    >>> settled("stop", None), settled("stop", "length"), settled(None, "tool_calls"), settled(None, "")
+    ('stop', 'length', 'tool_calls', None)
     """
-    return now if now in CUT_SHORT else before or now
+    return now if now in CUT_SHORT else before or now or None
 
 
 def interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str) -> StreamInterrupted:
@@ -168,27 +171,64 @@ def interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str
 
 
 def whole_reply(completion: Any) -> Reply:
-    """The reply of a request that was not streamed: its message is one delta that came whole."""
+    """The reply of a request that was not streamed: its message is one delta that came whole.
+
+    Raises ModelError when the answer holds no reply (some services answer 200 with an error inside).
+    """
     answer = _as_dict(completion)
-    choice: dict[str, Any] = next(iter(answer.get("choices") or []), {})
+    choice: dict[str, Any] = next(iter(_first_choice(answer)), {})
+    try:
+        _raise_error_of(answer)
+        if not choice:
+            raise ConnectionError("it is empty")
+    except ConnectionError as error:
+        what = f"The service's answer holds no reply: {error}."
+        raise ModelError(what, "Ask again; nothing was run or saved.") from error
     growing = growing_message()
     merge_delta(growing, choice.get("message") or {})
     return Reply(finished_message(growing), choice.get("finish_reason"), answer.get("usage"))
+
+
+# --- what services send, as plain dicts -------------------------------------------------------------------
 
 
 def _as_dict(chunk: Any) -> dict[str, Any]:
     """A chunk as plain dicts and lists, with the fields that were sent."""
     if isinstance(chunk, dict):
         return chunk
-    if hasattr(chunk, "model_dump"):
-        return dict(chunk.model_dump(exclude_unset=True, warnings=False))
+    plain = _plain(chunk)
+    if isinstance(plain, dict):
+        return plain
     raise TypeError(f"a chunk is a dict or an SDK object, not {type(chunk).__name__}")
+
+
+def _plain(value: Any) -> Any:
+    """An SDK object, or one that merely has its attributes, as a dict; lists of them as lists."""
+    if hasattr(value, "model_dump"):
+        return dict(value.model_dump(exclude_unset=True, warnings=False))
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    fields = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+    return value if fields is None else {key: _plain(item) for key, item in fields.items()}
+
+
+def _first_choice(chunk: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first choice alone, in a list that is empty without one; nulls among its fragments are left out."""
+    choices = [choice for choice in chunk.get("choices") or [] if choice and not choice.get("index")]
+    for place, choice in enumerate(choices):
+        delta = choice.get("delta") or {}
+        if None in (delta.get("tool_calls") or []):
+            calls = [fragment for fragment in delta["tool_calls"] if fragment is not None]
+            choices[place] = {**choice, "delta": {**delta, "tool_calls": calls}}
+    return choices
 
 
 def _raise_error_of(chunk: dict[str, Any]) -> None:
     """Some services report an error inside a stream that began well, in the chunk or in its choice."""
-    for part in (chunk, *(chunk.get("choices") or [])):
-        error = part.get("error")
+    for part in (chunk, *(choice for choice in chunk.get("choices") or [] if choice)):
+        error = part.get("error") or (
+            part.get("finish_reason") == "error" and "an error, and no word about it"
+        )
         if error:
             text = error.get("message") or error if isinstance(error, dict) else error
             raise ConnectionError(_sentence(str(text)))

@@ -148,6 +148,26 @@ def test_arguments_that_are_not_json_become_a_result_that_says_so(client_and_mod
     assert problems(agent.messages) == []
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_half_a_surrogate_pair_in_the_history_does_not_stop_the_agent(client_and_model, stream):
+    agent = Agent(*client_and_model, stream=stream)
+    agent.run("half a character: \ud83d")
+    assert "understudy" in agent.run("who are you?")
+    assert "\ud83d" in agent.messages[0]["content"]
+    assert "half a character: ?" in agent.trace.requests[-1].messages[0]["content"]
+
+
+@pytest.mark.parametrize("form", [list, iter, lambda chunks: (chunk for chunk in chunks)])
+def test_a_client_may_stream_any_iterable(form):
+    class Client:
+        def create(self, **request):
+            return form([{"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}]}])
+
+    client = Client()
+    client.chat = client.completions = client
+    assert Agent(client, "scripted", stream=True).run("hello") == "hi"
+
+
 def test_a_model_that_never_stops_is_stopped(client_and_model):
     understudy().faults.add("endless", times=5)
     agent = Agent(*client_and_model, tools=[echo], max_turns=5)

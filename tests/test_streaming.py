@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from labkit.errors import StreamInterrupted
+from labkit.errors import ModelError, StreamInterrupted
 from labkit.loop import Agent
 from labkit.messages import problems
 from labkit.streaming import Reply, collect, growing_message, merge_delta, plain_chunks, settled, whole_reply
@@ -259,6 +260,65 @@ def test_each_piece_of_text_is_shown_before_the_next_chunk_is_read() -> None:
     assert seen == ["chunk 0", "Hel", "chunk 1", "chunk 2", "chunk 3", "lo"]
 
 
+# --- oddities that the shared cases do not show -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n", None])
+@pytest.mark.parametrize("later_id", ["", None])
+def test_a_last_fragment_that_repeats_the_name_and_brings_nothing_begins_no_call(
+    blank: str | None, later_id: str | None
+) -> None:
+    whole = call_chunk('{"x": 1}', id="a", name="f")
+    last = chunk(
+        {"tool_calls": [{"index": 0, "id": later_id, "function": {"name": "f", "arguments": blank}}]}
+    )
+    reply = collect([whole, last, chunk(finish="tool_calls")])
+    assert [json.loads(call["function"]["arguments"]) for call in reply.tool_calls] == [{"x": 1}]
+
+
+@pytest.mark.parametrize(
+    "chunks", [[*text("half"), chunk(finish="")], [*text("half"), chunk(finish="error")]]
+)
+def test_an_empty_finish_reason_is_no_end_and_error_is_none_either(chunks: list[Chunk]) -> None:
+    assert interrupted(chunks).partial.text == "half"
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "model_length", "insufficient_system_resource"])
+def test_a_reply_cut_short_in_another_service_s_words_is_not_run_either(reason: str) -> None:
+    assert not collect([call_chunk("{}", id="a", name="f"), chunk(finish=reason)]).calls_may_run
+
+
+def test_nulls_where_chunks_choices_and_fragments_should_be_are_passed_over() -> None:
+    fragment = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    reply = collect([None, {"choices": [None]}, chunk({"tool_calls": [None, fragment]}, "tool_calls")])
+    assert [call["id"] for call in reply.tool_calls] == ["a"]
+
+
+def test_an_id_that_is_a_number_becomes_text() -> None:
+    reply = collect([call_chunk("{}", id=7, name="f"), chunk(finish="tool_calls")])
+    assert problems([{"role": "user", "content": "go"}, reply.message])[0].rule == "missing-result"
+    assert reply.tool_calls[0]["id"] == "7"
+
+
+def test_a_character_cut_between_two_chunks_is_whole_again() -> None:
+    halves = [
+        *text("\ud83d", "\ude00"),
+        call_chunk('{"s": "\ud83d', id="a", name="f"),
+        call_chunk('\ude00"}'),
+    ]
+    reply = collect([*halves, chunk(finish="tool_calls")])
+    assert (reply.text, json.loads(reply.tool_calls[0]["function"]["arguments"])) == ("😀", {"s": "😀"})
+
+
+def test_objects_that_merely_look_like_the_client_s_are_read() -> None:
+    function = SimpleNamespace(name="f", arguments="{}")
+    call = SimpleNamespace(index=0, id="a", type="function", function=function)
+    delta = SimpleNamespace(role="assistant", content="hi", tool_calls=[call])
+    choice = SimpleNamespace(index=0, delta=delta, finish_reason="tool_calls")
+    reply = collect([SimpleNamespace(choices=[choice], usage=SimpleNamespace(**USAGE))])
+    assert (reply.text, reply.tool_calls[0]["id"], reply.usage) == ("hi", "a", USAGE)
+
+
 # --- not streamed -----------------------------------------------------------------------------------------
 
 
@@ -272,6 +332,12 @@ def test_a_reply_that_was_not_streamed_gives_the_same(form: Callable[..., Any]) 
 
     assert reply.message == {"role": "assistant", "content": None, "tool_calls": [call]}
     assert (reply.finish_reason, reply.usage, reply.calls_may_run) == ("tool_calls", USAGE, True)
+
+
+@pytest.mark.parametrize("body", [{"error": {"message": "No credits"}, "choices": None}, {"choices": []}])
+def test_an_answer_that_holds_no_reply_is_an_error(body: Chunk) -> None:
+    with pytest.raises(ModelError, match="holds no reply"):
+        whole_reply(body)
 
 
 # --- in the loop ------------------------------------------------------------------------------------------
