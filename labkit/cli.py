@@ -24,7 +24,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except LabkitError as error:
-            raise _Failed("\n".join(filter(None, [error.what, error.fix]))) from error
+            raise _Failed("\n".join(filter(None, [error.what, error.fix, error.more]))) from error
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -138,6 +138,26 @@ def figures() -> None:
 
     for figure in make_figures():
         click.echo(str(figure))
+
+
+@cli.command()
+@click.argument("folder", default="site", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--pictures", is_flag=True, help="Instead: make the pictures of a clone's README anew.")
+def render(folder: Path, pictures: bool) -> None:
+    """Make pages to read of all labs, with solutions and outputs.
+
+    They need no network and no server: open index.html in FOLDER (site, if you name none).
+    """
+    if pictures:
+        from labkit.site.pictures import write_pictures
+
+        for path in write_pictures():
+            click.echo(f"Made: {path}")
+        return
+    from labkit.site import render_site
+
+    written = render_site(folder)
+    click.echo(f"{len(written)} pages. Start with {written[0]}")
 
 
 @cli.command()

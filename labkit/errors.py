@@ -17,11 +17,15 @@ from __future__ import annotations
 
 from typing import Any
 
+TROUBLESHOOTING = "troubleshooting.html"
+"""The page with an entry for every error, among those that `labkit render` makes."""
+
 
 class LabkitError(Exception):
     """What went wrong, and what to do about it.
 
-    `what` and `fix` are sentences; `page` is the error's place on the troubleshooting page.
+    `what` and `fix` are sentences; `page` is the error's place on the troubleshooting page. A traceback
+    names that place beneath the text; `str(error)` does not.
     """
 
     page = "labkit-error"
@@ -30,6 +34,16 @@ class LabkitError(Exception):
         super().__init__(f"{what} {fix}".strip())
         self.what = what
         self.fix = fix
+        self.add_note(self.more)
+
+    @property
+    def more(self) -> str:
+        """Where to read on.
+
+        >>> SetupError("The port is taken.").more
+        'More: troubleshooting.html#setup (`labkit render` makes the pages).'
+        """
+        return f"More: {TROUBLESHOOTING}#{self.page} (`labkit render` makes the pages)."
 
 
 class InvalidHistory(LabkitError):

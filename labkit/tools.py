@@ -27,6 +27,8 @@ Function = Callable[..., Any]
 class UnknownTool(ToolError, KeyError):
     """No tool of that name is in the toolbox."""
 
+    page = "unknown-tool"
+
     def __str__(self) -> str:  # KeyError would show the text in quotes
         return f"{self.what} {self.fix}".strip()
 
