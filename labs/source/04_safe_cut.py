@@ -565,8 +565,8 @@ print(len(conversation), "messages")
 # %% [markdown]
 # ### A summary in the assistant's name
 #
-# The summary was written by a model, so why not put it under the assistant's name? Send the same summary
-# twice, once as the user's message and once as the assistant's, and ask a question about it.
+# The summary was written by a model, so why not put it under the assistant's name? Here are two summaries,
+# a line about the harbour and the one from section 6. Send each under both names, and ask about it.
 
 # %%
 facts = "[Earlier in this task] ## Facts\n- the harbour master says that the lock needs 90 minutes"
