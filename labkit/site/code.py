@@ -11,8 +11,8 @@ NARROW = 36
 def highlighted(code: str, language: str = "python", name: str = "Code") -> str:
     """Code as HTML. A language that Pygments does not know is shown as plain text.
 
-    >>> print(highlighted("x = 1"))
-    <pre class="code"><code><span class="n">x</span> <span class="o">=</span> <span class="mi">1</span></code></pre>
+    >>> print(highlighted("pass"))
+    <pre class="code"><code><span class="k">pass</span></code></pre>
     """
     from pygments import highlight
     from pygments.formatters.html import HtmlFormatter

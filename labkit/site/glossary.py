@@ -15,7 +15,7 @@ PAGE = "glossary.html"
 
 @dataclass(frozen=True)
 class Word:
-    """A word, the lab that brings it in, what it means (Markdown), and the forms it has in a text (patterns)."""
+    """A word, the lab that brings it in, what it means (Markdown), and its forms in a text (patterns)."""
 
     name: str
     lab: int

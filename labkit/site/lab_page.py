@@ -54,7 +54,7 @@ def exercise_slug(exercise: str) -> str:
 
 
 def lab_page(name: str, shipped: dict[str, Any], ran: Any) -> LabPage:
-    """The page of a lab: `shipped` is its notebook as learners get it, `ran` its solution form with outputs."""
+    """The page of a lab: `shipped` is its notebook as learners get it, `ran` the solved one, with outputs."""
     prose = Prose()
     parts = [
         _cell(shipped_cell, ran_cell, prose)

@@ -27,7 +27,7 @@ def output_html(output: Any, prose: Prose) -> str:
     if "text/html" in data:
         return f'<div class="rich">{_tables_boxed(_without_scripts(data["text/html"]))}</div>'
     if "image/svg+xml" in data:
-        return f'<div class="rich box" tabindex="0" role="group" aria-label="Picture">{data["image/svg+xml"]}</div>'
+        return f'<div class="rich">{boxed(data["image/svg+xml"], "Picture")}</div>'
     for mime in ("image/png", "image/jpeg"):
         if mime in data:
             alt = escape(str(output.get("metadata", {}).get("alt") or data.get("text/plain", "Picture")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -13,7 +13,7 @@ from labkit.site.glossary import PAGE as GLOSSARY
 from labkit.site.glossary import Linker, words
 from labkit.site.lab_page import LabPage
 from labkit.site.pictures import compaction_strip
-from labkit.site.prose import Prose, boxed, slug_of
+from labkit.site.prose import Heading, Prose, boxed, slug_of
 from labkit.site.series import series
 from labkit.site.troubles import PAGE as TROUBLESHOOTING
 from labkit.site.troubles import Trouble, troubles
@@ -29,12 +29,10 @@ def site_pages(labs: Sequence[LabPage]) -> dict[str, str]:
     """All pages: file name and HTML, the index first."""
     pages = {INDEX: index_page(labs)}
     for place, lab in enumerate(labs):
-        around = {
-            "before": labs[place - 1] if place else None,
-            "after": labs[place + 1] if place + 1 < len(labs) else None,
-        }
         contents = [each for each in lab.headings if each.level == 2]
-        pages[lab.file] = framed(lab.title, lab.body, contents=contents, **around)
+        before = labs[place - 1] if place else None
+        after = labs[place + 1] if place + 1 < len(labs) else None
+        pages[lab.file] = framed(lab.title, lab.body, contents=contents, before=before, after=after)
     pages[GLOSSARY] = glossary_page(labs)
     pages[TROUBLESHOOTING] = troubleshooting_page()
     return pages
@@ -66,7 +64,6 @@ def index_page(labs: Sequence[LabPage]) -> str:
         labs=[(entry, there.get(entry.number)) for entry in series()],
         glossary=GLOSSARY,
         troubleshooting=TROUBLESHOOTING,
-        linker=Linker(),
     )
     return framed(SERIES_NAME, body, page=INDEX)
 
@@ -104,8 +101,6 @@ def troubleshooting_page() -> str:
 
 
 def _trouble_html(trouble: Trouble, prose: Prose) -> str:
-    from labkit.site.prose import Heading
-
     prose.headings.append(Heading(2, trouble.name, trouble.slug))
     head = f'<h2 id="{trouble.slug}"><code>{trouble.name}</code></h2>{prose.html(trouble.about)}'
     if trouble.brief:
@@ -113,7 +108,8 @@ def _trouble_html(trouble: Trouble, prose: Prose) -> str:
             f"<tr><td><code>{escape(text.says)}</code></td><td>{prose.inline(text.help)}</td></tr>"
             for text in trouble.texts
         )
-        table = f'<table><thead><tr><th scope="col">Text</th><th scope="col">What helps</th></tr></thead><tbody>{rows}</tbody></table>'
+        columns = '<thead><tr><th scope="col">Text</th><th scope="col">What helps</th></tr></thead>'
+        table = f"<table>{columns}<tbody>{rows}</tbody></table>"
         return head + boxed(table, f"Texts of {trouble.name}")
     entries = []
     for text in trouble.texts:

@@ -1,4 +1,4 @@
-"""Markdown to HTML, as the pages need it: places to link to, words linked to the glossary, tables in a box."""
+"""Markdown to HTML as the pages need it: places to link to, words linked to the glossary, boxed tables."""
 
 from __future__ import annotations
 
