@@ -75,6 +75,8 @@ def _cell(shipped: dict[str, Any], ran: Any, prose: Prose) -> str:
         return prose.html(text_of_cell(ran))
     about = exercise_of(shipped)
     code = _exercise_html(about, shipped, ran, prose) if about else highlighted(text_of_cell(ran))
+    if ran["metadata"].get("jupyter", {}).get("source_hidden"):
+        code = _folded("The code of this cell", code)
     shown = "".join(output_html(output, prose) for output in ran.get("outputs", []))
     return f'<div class="cell">{code}{_outputs(shown)}</div>'
 

@@ -11,6 +11,8 @@ from labkit.site.prose import Prose, boxed
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_COLUMNS = re.compile(r"\S {2,}\S")
+"""Text in columns keeps its lines and scrolls; all other text is wrapped, as in JupyterLab."""
 
 
 def output_html(output: Any, prose: Prose) -> str:
@@ -42,7 +44,11 @@ def output_html(output: Any, prose: Prose) -> str:
 
 def _text(text: str, name: str) -> str:
     plain = _ANSI.sub("", text).strip("\n")
-    return f'<pre class="printed"{reachable(plain, name)}>{escape(plain, quote=False)}</pre>' if plain else ""
+    if not plain:
+        return ""
+    in_columns = _COLUMNS.search(plain) is not None
+    look = f'class="printed"{reachable(plain, name)}' if in_columns else 'class="printed prose"'
+    return f"<pre {look}>{escape(plain, quote=False)}</pre>"
 
 
 def _joined(value: Any) -> str:
