@@ -1,11 +1,14 @@
 """What holds for every compactor and every chain of them, on any history at all."""
 
+import atexit
 import copy
+import shutil
 import tempfile
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import histories, mark_of, marks_in, texts
@@ -37,7 +40,11 @@ from labkit.messages import (
 )
 from labkit.tokens import estimate_tokens, shared_counter
 
-FOLDER = Path(tempfile.mkdtemp(prefix="labkit-properties-"))
+# In memory where the system has such a folder: thousands of snapshots, each one flushed to its disk.
+FOLDER = Path(tempfile.mkdtemp(prefix="labkit-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+
+pytestmark = pytest.mark.timeout(600)  # 2,000 examples of each in CI, perhaps on a busy machine
 
 
 def exact(messages):
@@ -129,7 +136,7 @@ def test_each_message_is_either_kept_or_summarised_and_the_newest_are_kept(histo
         assert len(kept) == len(history)
 
 
-@given(histories(min_pieces=5), histories(min_pieces=4, max_pieces=6), eager)
+@given(histories(min_pieces=3, max_pieces=6), histories(min_pieces=3, max_pieces=5), eager)
 def test_what_was_summarised_before_is_handed_over_as_a_summary_and_never_again_as_messages(
     old, new, compactor
 ):
