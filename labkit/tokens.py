@@ -144,6 +144,12 @@ class TokenCounter:
         return self.text(json.dumps(list(schemas), separators=(",", ":"), ensure_ascii=False))
 
     def _encode(self, text: str) -> int:
+        """Tokens of a text seen for the first time. Of a list, such as a summary, some lines may be known."""
+        if "\n- " not in text or len(text) > LONGEST_LIST:
+            return self._encode_piece(text)
+        return sum(self._texts.count(item, self._encode_piece) for item in _LIST_ITEM.split(text))
+
+    def _encode_piece(self, text: str) -> int:
         if len(text) < LONGEST_BLANK:
             return len(self._encoding.encode_ordinary(text))
         return sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text))
@@ -173,6 +179,13 @@ def _image_tokens(part: Any) -> int:
     return LOW_DETAIL_IMAGE_TOKENS if low else IMAGE_TOKENS
 
 
+LONGEST_LIST = 20_000
+_LIST_ITEM = re.compile(r"(?<=\n)(?=- |## )")
+"""Where a list, such as a summary, is counted in pieces: it grows by a line, and the others are known.
+
+No token reaches over a line break to a hyphen or a hash: the tokenizer's own pattern divides the text there.
+So the sum over the pieces is exact.
+"""
 LONGEST_BLANK = 200_000
 _LONG_BLANK = re.compile(rf"\s{{{LONGEST_BLANK},}}")
 

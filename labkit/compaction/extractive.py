@@ -81,9 +81,9 @@ def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
     assignment = read_assignment(messages)
     happened = read_history(assignment.history)
     count = shared_counter().text
-    room = max_tokens
-    if len(assignment.history) < PLENTY * max_tokens:
-        room = max(1, min(room, count(assignment.earlier) + max(60, count(assignment.history) // 2)))
+    room, known = max_tokens, count(assignment.earlier)
+    if len(assignment.history) < PLENTY * max_tokens and known + 60 < max_tokens:
+        room = max(1, min(room, known + max(60, count(assignment.history) // 2)))
     kinds = [kind_of(title) for title in assignment.titles or FALLBACK_TITLES]
     earlier = earlier_items(assignment.earlier, kinds)
     text = ""

@@ -4,6 +4,6 @@ Each shows a picture and a table that say the same where there are no widgets: o
 terminal.
 """
 
-from labkit.widgets.explorer import Explorer, explorer
+from labkit.widgets.exploring import Explorer, explorer
 
 __all__ = ["Explorer", "explorer"]

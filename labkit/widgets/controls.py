@@ -9,7 +9,7 @@ import ipywidgets as widgets
 from labkit.errors import SetupError
 
 
-def dropdown(name: str, options: list[tuple[str, str]], value: str, width: str = "18em") -> Any:
+def dropdown(name: str, options: list[tuple[str, str]], value: str, width: str = "22em") -> Any:
     if value not in [key for _, key in options]:
         names = ", ".join(key for _, key in options)
         raise SetupError(f"There is no {name} {value!r}.", f"There are: {names}.")

@@ -63,7 +63,6 @@ class Outcome:
     def totals(self, limit: int) -> dict[str, int]:
         """The figures that matter, by what they are called."""
         return {
-            "requests": len(self.requests),
             "tokens sent (billed)": self.trace.sent,
             "of these cached, billed at a part of the price": self.trace.cached,
             "of these fresh, billed in full": self.trace.sent - self.trace.cached,

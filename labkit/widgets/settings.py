@@ -104,14 +104,14 @@ def ranges(largest: int) -> dict[str, Range]:
     """How far the knobs turn for a session whose largest request, uncompacted, has `largest` tokens.
 
     >>> ranges(128_000)["limit"]
-    Range(low=2500, high=130000, step=500)
+    Range(low=5000, high=130000, step=500)
     """
     step = max(10, round_number(largest / 250))
     top = -(-largest // (5 * step)) * 5 * step
     return {
         "threshold": Range(10, 100, 1),
         "keep": Range(0, 12, 1),
-        "limit": Range(5 * step, top, step),
+        "limit": Range(10 * step, top, step),
         "batch": Range(0, 8000, 250),
     }
 

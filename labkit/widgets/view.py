@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from labkit.charts.chart import text_table
 from labkit.charts.growth import growth_alt, growth_title
 from labkit.charts.light import light_growth
+from labkit.charts.parts import plural
 from labkit.policies import POLICIES
 from labkit.strip import escape, number
 from labkit.widgets.outcome import Outcome
 from labkit.widgets.settings import Settings
 
-CELL = "padding:2px 12px"
+CELL = "padding:1px 12px;line-height:1.35"
+TEXT = "margin:4px 0;max-width:60em;line-height:1.4"  # the widget's own line height is that of a control
 NUMBER_CELL = f"text-align:right;{CELL}"
 
 
@@ -54,30 +56,33 @@ class View:
         """The growth chart under its finding."""
         chart = light_growth(self.outcome.requests, self.settings.limit, self.request)
         frame = 'style="overflow-x:auto" tabindex="0" role="group"'
-        finding = f'<p style="margin:4px 0;font-weight:bold">{escape(self.finding)}</p>'
+        finding = f'<p style="{TEXT};font-weight:bold">{escape(self.finding)}</p>'
         return f'{finding}<div {frame} aria-label="Growth chart">{chart}</div>'
 
     def strip_html(self) -> str:
         """What the chosen request sent, as a strip."""
         if not self.outcome.requests:
             return "<p>No requests yet.</p>"
-        return self.outcome.strip(self.request, self.settings.limit)._repr_html_()
+        strip = self.outcome.strip(self.request, self.settings.limit)._repr_html_()
+        return f'<div style="line-height:1.4">{strip}</div>'
 
     def totals_html(self) -> str:
         """The totals as a table, and what the replay had to remark."""
         rows = self.rows()
-        head = "".join(f'<th scope="col" style="{CELL}">{escape(name)}</th>' for name in rows[0])
-        body = "".join(f"<tr>{''.join(map(_cell, row.values()))}</tr>" for row in rows)
-        notes = "".join(
-            f'<p style="margin:4px 0;max-width:60em">{escape(note)}</p>' for note in self.outcome.trace.notes
+        sides = ["left", *["right"] * len(rows[0])]
+        head = "".join(
+            f'<th scope="col" style="text-align:{side};{CELL}">{escape(name)}</th>'
+            for name, side in zip(rows[0], sides, strict=False)
         )
-        policy = escape(POLICIES[self.settings.policy])
-        caption = f'<caption style="text-align:left;padding:4px 0">{policy}</caption>'
+        body = "".join(f"<tr>{''.join(map(_cell, row.values()))}</tr>" for row in rows)
+        notes = "".join(f'<p style="{TEXT}">{escape(note)}</p>' for note in self.outcome.trace.notes)
+        words = f"{plural(len(self.outcome.requests), 'request')}, {POLICIES[self.settings.policy]}"
+        caption = f'<caption style="text-align:left;padding:2px 0;line-height:1.4">{escape(words)}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
     def html(self) -> str:
         """All of it, for a page without widgets."""
-        heading = f'<p style="margin:4px 0">{escape(self.heading)}</p>'
+        heading = f'<p style="{TEXT}">{escape(self.heading)}</p>'
         parts = [heading, self.totals_html(), self.growth_html(), self.strip_html()]
         return f'<div class="labkit-explorer-static">{"".join(parts)}</div>'
 

@@ -35,6 +35,7 @@ class Explorer:
     explorer's name in this kernel: opening it again closes the earlier one. Raises SetupError for an unknown
     name.
 
+    >>> from labkit.widgets import explorer
     >>> print(str(explorer("small", limit=3000)).splitlines()[0])
     Session small, policy safe-cut (limit 3,000, keep 2)
     """
