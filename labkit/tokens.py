@@ -78,10 +78,16 @@ def cached_tokens(shared: int) -> int:
 
 def common_prefix(before: Sequence[Message], after: Sequence[Message]) -> int:
     """How many messages two histories share from the start. Linear; quick where they share objects."""
-    for index, (old, new) in enumerate(zip(before, after, strict=False)):
-        if old is not new and old != new:
-            return index
-    return min(len(before), len(after))
+    low, high = 0, min(len(before), len(after))
+    old, new = list(before[:high]), list(after[:high])
+    middle = high  # mostly all of it is shared; else halve: Python compares lists quicker than we could walk
+    while low < high:
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+        middle = (low + high + 1) // 2
+    return low
 
 
 # --- the exact counter ------------------------------------------------------------------------------------

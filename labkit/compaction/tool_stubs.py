@@ -114,10 +114,11 @@ class ToolStubs:
     def _stubs(self, messages: Sequence[Message]) -> dict[int, str]:
         """Index -> stub, for each result that is to be stubbed now."""
         texts = self._texts(messages)
+        stubbed = {index for index in texts if is_stub(messages[index])}
         long = [
             index
             for index, text in texts.items()
-            if length(messages[index]) > max(self.min_chars, len(text)) or is_stub(messages[index])
+            if index in stubbed or length(messages[index]) > max(self.min_chars, len(text))
         ]
         if self.batch_tokens:
             old = set(batched(messages, long, self.keep_recent, self.batch_tokens))
@@ -126,8 +127,8 @@ class ToolStubs:
         unread = unread_from(messages)
         return {
             index: texts[index]
-            for index in old
-            if index < unread and not is_stub(messages[index]) and is_smaller(texts[index], messages[index])
+            for index in old - stubbed
+            if index < unread and is_smaller(texts[index], messages[index])
         }
 
     def _texts(self, messages: Sequence[Message]) -> dict[int, str]:
@@ -143,7 +144,7 @@ class ToolStubs:
 def is_stub(message: Message) -> bool:
     """Whether a tool result is a stub already."""
     content = message.get("content")
-    return isinstance(content, str) and len(content) <= STUB_LENGTH and content.startswith(STUB[:-1])
+    return isinstance(content, str) and len(content) <= STUB_LENGTH and content.startswith("[compressed")
 
 
 def is_smaller(stub: str, result: Message) -> bool:
