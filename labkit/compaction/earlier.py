@@ -54,10 +54,16 @@ def take_earlier(old: Sequence[Message]) -> Earlier:
     heading = HEADING.match(content) if isinstance(content, str) else None
     if not isinstance(content, str) or not heading:
         return Earlier(messages=list(old))
-    body, _, words = content[heading.end() :].partition(WORDS_HEADING)
-    text, _, ledger = body.partition(LEDGER_HEADING)
+    body, words = divided(content[heading.end() :], WORDS_HEADING)
+    text, ledger = divided(body, LEDGER_HEADING)
     answered = len(old) > 1 and old[1] == assistant(ACKNOWLEDGEMENT)
     return Earlier(text.strip(), ledger.strip(), words.strip("\n"), list(old[2 if answered else 1 :]))
+
+
+def divided(text: str, heading: str) -> tuple[str, str]:
+    """What stands before and after a heading. Only a line of its own counts, so no path can pose as one."""
+    before, _, after = f"\n{text}\n".partition(f"\n{heading}\n")
+    return before[1:], after.removesuffix("\n")
 
 
 def summary_pair(heading: str, summary: str, recent: Sequence[Message]) -> list[Message]:
@@ -73,7 +79,9 @@ def summary_pair(heading: str, summary: str, recent: Sequence[Message]) -> list[
 
 def with_words(summary: str, words: str, ledger: str = "") -> str:
     """The summary and, under fixed lines, the ledger of files and the user's own words, if any."""
-    parts = [summary.replace(WORDS_HEADING, "").replace(LEDGER_HEADING, "").strip()]
+    for line in (WORDS_HEADING, LEDGER_HEADING):
+        summary = summary.replace(line, line[1:])  # not "": what is left might come together as one again
+    parts = [summary.strip()]
     parts += [f"{LEDGER_HEADING}\n{ledger}"] if ledger else []
     parts += [f"{WORDS_HEADING}\n{words}"] if words else []
     return "\n\n".join(parts)
@@ -82,14 +90,17 @@ def with_words(summary: str, words: str, ledger: str = "") -> str:
 def user_words(earlier: Earlier, most: int) -> str:
     """The user's own words, word for word: those carried over, then each newer user message.
 
-    One long message keeps its head and its tail; so does the whole, at `most` characters: the first request
-    and the newest ones stay.
+    All of them, if they have at most `most` characters. If not, a long message keeps its head and its tail,
+    and so does the whole: the first request and the newest ones stay.
     """
-    words = [earlier.words] if earlier.words else []
-    for message in earlier.messages:
-        text = text_of(message.get("content")).strip() if message.get("role") == "user" else ""
-        words += [f"- {cut_middle(text, most // 2, CUT_WORDS)}"] if text else []
-    return cut_middle("\n".join(words), most, CUT_WORDS)
+    users = [message for message in earlier.messages if message.get("role") == "user"]
+    said = [text_of(message.get("content")).strip() for message in users]
+    for longest in (most, most // 2):
+        words = [f"- {cut_middle(text, longest, CUT_WORDS)}" for text in said if text]
+        whole = "\n".join([earlier.words, *words] if earlier.words else words)
+        if len(whole) <= most:
+            return whole
+    return cut_middle(whole, most, CUT_WORDS)
 
 
 def cut_middle(text: str, most: int, marker: str) -> str:

@@ -11,12 +11,20 @@ from dataclasses import dataclass, replace
 
 from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged, with_floor
-from labkit.compaction.earlier import SAFE_CUT_HEADING, cut_middle, take_earlier, user_words, with_words
+from labkit.compaction.earlier import (
+    SAFE_CUT_HEADING,
+    Earlier,
+    cut_middle,
+    take_earlier,
+    user_words,
+    with_words,
+)
 from labkit.compaction.extractive import extractive_summary
 from labkit.compaction.safe_cut import choose_cut
 from labkit.compaction.summary import Instructions, sendable, summary_request
 from labkit.compaction.transcript import clip, read_assignment, read_history
 from labkit.messages import Message, system_length, user
+from labkit.tokens import shared_counter
 
 LEDGER_SECTIONS = Instructions(
     system=(
@@ -79,8 +87,9 @@ class LedgerCompactor:
         system, old, recent = messages[:start], messages[start:cut], messages[cut:]
         earlier = take_earlier(old)
         budget = self.limit // 2 if self.budget is None else self.budget
+        budget = min(budget, self.limit - exact_tokens(system))  # more would be over the limit
         room = max(0, budget - exact_tokens(recent))
-        words = user_words(earlier, max(LEAST_WORDS, room))  # room / 2 in tokens, or less
+        words = words_within(earlier, room // 2)
         ledger = ledger_of(earlier.ledger, earlier.messages, max(LEAST_WORDS, room // 2))
 
         def framed(summary: str) -> list[Message]:
@@ -101,6 +110,15 @@ class LedgerCompactor:
 
     def _judged(self, result: Compaction) -> Compaction:
         return with_floor(result, self.limit, exact_tokens) if self.strict else result
+
+
+def words_within(earlier: Earlier, tokens: int) -> str:
+    """The user's own words in about so many tokens, whatever their script; never less than LEAST_WORDS."""
+    words = user_words(earlier, max(LEAST_WORDS, 5 * tokens))  # English has about 5 characters a token
+    count = shared_counter().text(words)
+    if count <= tokens:
+        return words
+    return user_words(earlier, max(LEAST_WORDS, len(words) * tokens // count))
 
 
 def ledger_of(earlier: str, messages: Sequence[Message], most: int) -> str:

@@ -25,8 +25,10 @@ from labkit.compaction.earlier import SAFE_CUT_HEADING, Earlier, take_earlier, u
 from labkit.compaction.extractive import extractive_summary
 from labkit.compaction.summary import SAFE_CUT_SECTIONS
 from labkit.messages import Message, legal_cuts, system_length, user
-from labkit.tokens import estimate_tokens
+from labkit.tokens import estimate_tokens, shared_counter
 
+LEAST_SUMMARY = 64
+"""Tokens: with less than that, a summary says nothing."""
 LEAST_WORDS, MOST_WORDS = 400, 4000
 """Characters that the user's own words may take beside a summary: half the limit, but within these two."""
 
@@ -105,7 +107,13 @@ class SafeCutCompactor:
             # No compaction gets below the estimate's limit, so the estimate cannot say when: the count does.
             reason = f"≈{tokens:,} tokens by estimate, but counted exactly within the limit of {self.limit:,}"
             return unchanged(messages, tokens, reason)
-        return self._fold(messages, system, old, recent)
+        result = self._fold(messages, system, old, recent)
+        longer = self.keep_tokens is not None and len(old) + len(system) != choose_cut(
+            messages, self.keep_recent
+        )
+        if result.over_limit and longer:
+            return replace(self, keep_tokens=None)(messages)  # the longer tail is what does not fit
+        return result
 
     def now(self, messages: list[Message], focus: str = "") -> Compaction:
         """Compact at once, however small the history is: the chat's `/compact [focus]`."""
@@ -132,6 +140,8 @@ class SafeCutCompactor:
         if not earlier.messages or not room:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(recent)} newest messages"
             return self._judged(unchanged(messages, tokens, reason))
+        left = self.limit - self._truth(framed(""))
+        room = min(room, left) if left >= LEAST_SUMMARY else room  # else the floor is too high in any case
         instructions = fitted(SAFE_CUT_SECTIONS, self.focus, room)
         summary = ask_summary(old, self.summarise, instructions, words_stay=True)
         if summary.problem:
@@ -140,13 +150,11 @@ class SafeCutCompactor:
         return result if result.failed else self._judged(result)
 
     def _words(self, earlier: Earlier, kept_tokens: int) -> str:
-        """The user's own words that stay; few where the kept messages come near the limit themselves."""
+        """The user's own words that stay; fewer where the kept messages and a summary leave little room."""
         if not self.keep_user_words:
             return earlier.words
-        near = kept_tokens + LEAST_WORDS > self.limit
-        return user_words(
-            earlier, LEAST_WORDS if near else max(LEAST_WORDS, min(MOST_WORDS, self.limit // 2))
-        )
+        left = self.limit - kept_tokens - SAFE_CUT_SECTIONS.max_tokens  # a character is a token at most
+        return user_words(earlier, max(LEAST_WORDS, min(MOST_WORDS, self.limit // 2, left)))
 
     def _judged(self, result: Compaction) -> Compaction:
         return with_floor(result, self.limit, self._truth) if self.strict else result
@@ -161,15 +169,21 @@ class SafeCutCompactor:
         return messages[:start], messages[start:cut], messages[cut:]
 
     def _longer_tail(self, messages: list[Message], start: int, cut: int, keep_tokens: int) -> int:
-        """The earliest legal cut whose tail fits into `keep_tokens`, and with the system part under the
-        limit.
+        """The earliest legal cut whose tail fits into `keep_tokens` and, with system part and summary, under
+        the limit.
         """
         legal = {index for index in legal_cuts(messages) if start < index < cut}
-        most = min(keep_tokens, self.limit - self.measure(messages[:start]) - 1)
-        best, tail = cut, self.measure(messages[cut:])
+        reserved = max(self.limit // 4, LEAST_WORDS + LEAST_SUMMARY)
+        most = min(keep_tokens, self.limit - reserved - self.measure(messages[:start]))
+        best, tail = cut, sum(map(self._size, messages[cut:]))
         for index in range(cut - 1, start, -1):
-            tail += self.measure([messages[index]])
+            tail += self._size(messages[index])
             if tail > most:
                 break
             best = index if index in legal else best
         return best
+
+    def _size(self, message: Message) -> int:
+        """A message's tokens; the estimate or the exact count, whichever is larger, where both have a say."""
+        tokens = self.measure([message])
+        return tokens if self.count else max(tokens, shared_counter().message(message))
