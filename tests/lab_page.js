@@ -23,20 +23,33 @@ window.labPage = {
     }));
   },
 
-  // Whether all code cells, or the one at a place, have run after the given count; a failed cell ends the wait.
-  done(path, place, before) {
-    if (this.kernel(path)?.status !== "idle") return false;
+  // The code cells that are not empty, or the one at a place.
+  wanted(path, place) {
     const widgets = this.panel(path).content.widgets;
-    const code = widgets.map(({ model }) => model).filter((model) => model.type === "code");
-    if (code.some((model) => model.executionState === "running")) return false;
-    const wanted = place === null ? code : [widgets[place].model];
-    const written = wanted.filter((model) => model.sharedModel.getSource().trim());
+    const code = (place === null ? widgets : [widgets[place]]).map(({ model }) => model);
+    return code.filter((model) => model.type === "code" && model.sharedModel.getSource().trim());
+  },
+
+  // Take the cells' numbers away: when all have one again, they have run.
+  begin(path, place) {
+    for (const model of this.wanted(path, place)) model.executionCount = null;
+  },
+
+  // Whether they have run; a cell that failed ends the wait.
+  done(path, place) {
+    const models = this.wanted(path, place);
+    if (this.kernel(path)?.status !== "idle" || models.some((model) => model.executionState === "running")) return false;
     const failed = (model) => model.outputs.toJSON().some((output) => output.output_type === "error");
-    return written.every((model) => model.executionCount > before) || written.some(failed);
+    return models.every((model) => model.executionCount !== null) || models.some(failed);
   },
 
   show(path, place) {
     return this.panel(path).content.scrollToItem(place, "start");
+  },
+
+  // The kernel goes; the next test gets its own.
+  async leave(path) {
+    await this.panel(path).sessionContext.shutdown();
   },
 
   // Code in the kernel, beside the notebook; what it prints.

@@ -6,12 +6,17 @@ It waits for what a learner waits for (a cell that has run, a kernel that is idl
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lab_server import LabServer
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request
+
+from labkit.places import labs_dir
 
 LONGEST = 90_000  # milliseconds that anything may take: a lab from top to bottom, on a busy machine
 SCRIPT = Path(__file__).with_name("lab_page.js")
@@ -82,16 +87,20 @@ class LabPage:
 
     def run_all(self) -> None:
         """Run > Run All Cells, and wait until the last one has run."""
-        before = self._highest_count()
+        self.ask("begin", None)
         self.menu("Run", "Run All Cells")
-        self.wait("done", None, before)
+        self.wait("done", None)
 
     def run(self, place: int) -> None:
-        """Click into a cell, press Shift+Enter, and wait until it has run."""
-        before = self._highest_count()
-        self.cell(place).locator(".cm-content").click()
+        """Go to a cell, press Shift+Enter, and wait until it has run."""
+        self.ask("begin", place)
+        if self.cell(place).locator(".cm-content").is_visible():
+            self.cell(place).locator(".cm-content").click()
+        else:  # its code is folded: come from the text above it
+            self.cell(place - 1).click()
+            self.page.keyboard.press("Shift+Enter")
         self.page.keyboard.press("Shift+Enter")
-        self.wait("done", place, before)
+        self.wait("done", place)
 
     def write(self, place: int, old: str, new: str) -> None:
         """Put the cursor on the line that holds `old`, and type `new` over it."""
@@ -112,7 +121,7 @@ class LabPage:
     def restart(self) -> None:
         """Kernel > Restart Kernel, yes, and wait for the new one."""
         self.menu("Kernel", "Restart Kernel…")
-        self.page.locator(DIALOG).get_by_role("button", name="Restart").click()
+        self.page.locator(DIALOG).get_by_role("button", name="Confirm Kernel Restart").click()
         self.page.locator(DIALOG).wait_for(state="detached", timeout=LONGEST)
         self.wait("ready")
 
@@ -120,9 +129,6 @@ class LabPage:
         """Run code in the lab's kernel, beside the notebook; returns what it printed."""
         printed: str = self.ask("execute", code)
         return printed
-
-    def _highest_count(self) -> int:
-        return max((cell["count"] or 0 for cell in self.cells()), default=0)
 
     # -- looks
 
@@ -147,8 +153,10 @@ class LabPage:
             window += 1
 
 
-def open_lab(context: BrowserContext, lab: LabServer, notebook: str, shots: Path) -> LabPage:
-    """Open a lab in a window of its own and wait for its kernel."""
+@contextmanager
+def open_lab(context: BrowserContext, lab: LabServer, notebook: str, shots: Path) -> Iterator[LabPage]:
+    """A fresh copy of a lab in a window of its own, with a kernel of its own that ends with it."""
+    shutil.copyfile(labs_dir() / notebook, lab.folder / notebook)
     page = context.new_page()
     page.add_init_script(path=SCRIPT)
     opened = LabPage(page, notebook, shots)
@@ -157,7 +165,9 @@ def open_lab(context: BrowserContext, lab: LabServer, notebook: str, shots: Path
     page.on("request", lambda request: _note_request(opened, request))
     page.goto(lab.address(notebook), timeout=LONGEST)
     opened.wait("ready")
-    return opened
+    yield opened
+    opened.ask("leave")
+    page.close()
 
 
 def _note_console(opened: LabPage, message: ConsoleMessage) -> None:

@@ -34,9 +34,8 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def window(browser: Browser) -> Iterator[BrowserContext]:
-    """A browser window that no other test has used."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield context
-    context.close()
+    """A browser without a past, for the tests of one module."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        yield context
