@@ -19,6 +19,7 @@ from labkit.errors import SnapshotError
 from labkit.loop import Agent
 from labkit.messages import assistant, problems, system, tool_call, tool_result, user
 from labkit.playground import playground_tools
+from labkit.streaming import Reply
 
 HEAD = system("You are a coding agent.")
 LONG = "alpha module delta epsilon " * 400
@@ -359,3 +360,15 @@ def test_the_hooks_of_lesson_5_4_can_be_bound_to_their_tiers(tmp_path):
     }
     Agent(client, "scripted", tools=[read], **hooks).run("go")
     assert ran == ["full", "stubs", "stubs"]
+
+
+def test_a_summary_as_long_as_it_may_be_stays_under_the_limit(tmp_path):
+    def as_long_as_it_may_be(messages, max_tokens):
+        return Reply(assistant("word" + " word" * (max_tokens - 1)), "stop")
+
+    history = [system("s"), user("go")]
+    for number in range(12):
+        call = assistant(calls=[tool_call(f"c{number}", "look", {})])
+        history += [call, tool_result(f"c{number}", "the tide is out " * 120), assistant("read")]
+    result = FullCompactor(limit=800, folder=tmp_path / ".memory", summarise=as_long_as_it_may_be)(history)
+    assert result.changed and not result.over_limit

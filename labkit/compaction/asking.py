@@ -103,6 +103,17 @@ def room_for_summary(
     return max(1, room)
 
 
+LEAST_SUMMARY = 64
+"""Tokens: with less than that, a summary says nothing."""
+
+
+def room_below(left: int, room: int) -> int:
+    """No more than what is `left` below the limit; but where that is next to nothing the limit cannot be met
+    anyhow, and the summary may be as long as ever.
+    """
+    return min(room, left) if left >= LEAST_SUMMARY else room
+
+
 def in_words(error: Exception) -> str:
     """An exception as a phrase: its kind and what it said, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}"

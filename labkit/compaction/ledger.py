@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
+from labkit.compaction.asking import LEAST_SUMMARY, NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged, with_floor
 from labkit.compaction.earlier import (
     SAFE_CUT_HEADING,
@@ -39,8 +39,6 @@ LEDGER_SECTIONS = Instructions(
     max_tokens=1000,
     length="as short as it can be, and never more than 400 words",
 )
-LEAST_SUMMARY = 64
-"""Tokens that a summary is given, however small the budget."""
 LEAST_WORDS = 400
 """Characters that the user's own words are given, however small the budget."""
 

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
+from labkit.compaction.asking import (
+    LEAST_SUMMARY,
+    NOTHING_NEW,
+    ask_summary,
+    fitted,
+    room_below,
+    room_for_summary,
+)
 from labkit.compaction.base import (
     Compaction,
     Measure,
@@ -27,8 +34,6 @@ from labkit.compaction.summary import SAFE_CUT_SECTIONS
 from labkit.messages import Message, legal_cuts, system_length, user
 from labkit.tokens import estimate_tokens, shared_counter
 
-LEAST_SUMMARY = 64
-"""Tokens: with less than that, a summary says nothing."""
 LEAST_WORDS, MOST_WORDS = 400, 4000
 """Characters that the user's own words may take beside a summary: half the limit, but within these two."""
 
@@ -140,8 +145,7 @@ class SafeCutCompactor:
         if not earlier.messages or not room:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(recent)} newest messages"
             return self._judged(unchanged(messages, tokens, reason))
-        left = self.limit - self._truth(framed(""))
-        room = min(room, left) if left >= LEAST_SUMMARY else room  # else the floor is too high in any case
+        room = room_below(self.limit - self._truth(framed("")), room)
         instructions = fitted(SAFE_CUT_SECTIONS, self.focus, room)
         summary = ask_summary(old, self.summarise, instructions, words_stay=True)
         if summary.problem:

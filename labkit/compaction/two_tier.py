@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_summary
+from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_below, room_for_summary
 from labkit.compaction.base import (
     Compaction,
     Compactor,
@@ -28,6 +28,9 @@ from labkit.compaction.summary import FULL_SECTIONS, Instructions
 from labkit.compaction.tool_stubs import ToolStubs, unread_from
 from labkit.errors import SnapshotError
 from labkit.messages import Message, exchanges, legal_cuts, system_length
+
+A_NAME = "memory_20260101_120000_000000.jsonl"
+"""A snapshot's name, as long as any: what a summary's message will take, before there is a snapshot."""
 
 
 def compact_all(
@@ -134,14 +137,17 @@ class FullCompactor:
     def _compacted(self, messages: list[Message]) -> Compaction:
         system, old, unread = split_unread(messages)
 
+        heading = FULL_HEADING.replace("{path}", path_for_agent(Path(self.folder) / A_NAME, self.root))
+
         def framed(summary: str) -> list[Message]:
-            return [*system, *summary_pair(FULL_HEADING, summary, unread), *unread]
+            return [*system, *summary_pair(heading, summary, unread), *unread]
 
         room = room_for_summary(messages, framed, self.measure)
         if not take_earlier(old).messages or not room:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(unread)} newest messages"
             result = unchanged(messages, self.measure(messages), reason)
             return with_floor(result, self.limit, self._larger)
+        room = room_below(self.limit - self._larger(framed("")), room)
         instructions = fitted(FULL_SECTIONS, self.focus, room)
         try:
             result = self._fold(messages, instructions)
