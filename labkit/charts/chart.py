@@ -106,6 +106,7 @@ def _for_a_page(svg: str, title: str, alt: str) -> str:
     body = body.replace(INK, "currentColor")
     body = re.sub(r"(font: [^'\";]*?px) [^;\"]*", rf"\1 {FONT}", body)
     key = "lc" + sha256((body + title + alt).encode("utf-8", "replace")).hexdigest()[:10]
+    body = body.replace('id="label"', 'class="label"')  # there are many of them, and an id is given once
     body = re.sub(r'\bid="([^"]+)"', rf'id="{key}-\1"', body)
     body = re.sub(r'(href="|url\()#', rf"\1#{key}-", body)
     box = re.search(r'viewBox="([^"]+)"', body)

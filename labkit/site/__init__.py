@@ -8,7 +8,8 @@ map of the series, a glossary and a troubleshooting page. The same labs give the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,12 @@ def render_site(folder: str | Path, run: Runner = run_jobs) -> list[Path]:
     """Run all labs and write their pages into a folder; returns the pages' paths, the index first.
 
     `run` runs the labs (a test may have run them already). Pages of ours that are there are written anew;
-    nothing else in the folder is touched. Raises NotebookError when a lab does not run through, before
-    anything is written, and SetupError when the folder cannot be written to or holds somebody else's index.
+    nothing else in the folder is touched. Raises SetupError when the folder cannot be made or holds somebody
+    else's index, before any lab runs, and NotebookError when a lab does not run through, before any page is
+    written.
     """
     folder = Path(folder)
-    _check_ours(folder)
+    _prepare(folder)
     paths = shipped_labs()
     results = run([Job(path, SOLUTION) for path in paths])
     return write_pages(folder, make_pages(paths, results))
@@ -55,26 +57,34 @@ def make_pages(paths: Sequence[Path], results: Sequence[RunResult]) -> dict[str,
 
 
 def write_pages(folder: Path, pages: dict[str, str]) -> list[Path]:
-    """Write pages into a folder, which is made when it is not there."""
+    """Write pages into a folder that is there, each whole or not at all."""
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with _explained(folder):
         for name, html in pages.items():
             draft = folder / f".{name}.{os.getpid()}.new"
             draft.write_bytes(html.encode("utf-8"))
             written.append(draft.replace(folder / name))
+    return written
+
+
+def _prepare(folder: Path) -> None:
+    index = folder / INDEX
+    with _explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        ours = not index.exists() or MARK in index.read_text(encoding="utf-8", errors="replace")
+    if not ours:
+        raise SetupError(
+            f"{folder} has an index.html that labkit did not make.",
+            "Give the pages a folder of their own: labkit render FOLDER",
+        )
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise SetupError(
             f"The pages cannot be written into {folder} ({error.strerror}).",
             "Name a folder that you can write to: labkit render FOLDER",
         ) from error
-    return written
-
-
-def _check_ours(folder: Path) -> None:
-    index = folder / INDEX
-    if index.exists() and MARK not in index.read_text(encoding="utf-8", errors="replace"):
-        raise SetupError(
-            f"{folder} has an index.html that labkit did not make.",
-            "Give the pages a folder of their own: labkit render FOLDER",
-        )
