@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
-from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_below, room_for_summary
+from labkit.compaction.asking import (
+    MARGIN,
+    NOTHING_NEW,
+    ask_summary,
+    fitted,
+    room_below,
+    room_for_summary,
+)
 from labkit.compaction.base import (
     Compaction,
     Compactor,
@@ -147,7 +154,11 @@ class FullCompactor:
             reason = f"{NOTHING_NEW}: nothing can be gained before the {len(unread)} newest messages"
             result = unchanged(messages, self.measure(messages), reason)
             return with_floor(result, self.limit, self._larger)
-        room = room_below(self.limit - self._larger(framed("")), room)
+        bare = framed("")
+        by_estimate = int(
+            (self.limit - self.measure(bare)) / (MARGIN / 2)
+        )  # half as coarse as characters / 2
+        room = room_below(min(self.limit - exact_tokens(bare), by_estimate), room)
         instructions = fitted(FULL_SECTIONS, self.focus, room)
         try:
             result = self._fold(messages, instructions)
