@@ -19,6 +19,7 @@ from types import FunctionType, ModuleType
 
 from labkit.errors import NotebookError
 
+_STUB_WIDTH = 70  # characters of a stub's words: its line must fit into a cell
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -91,7 +92,9 @@ def student_source(exercise: str, function: str) -> str:
     """The cell that a learner starts from."""
     stubs = []
     for part in load(function):
-        words = json.dumps(f"{exercise}: {part.task}", ensure_ascii=False)
+        task = part.task.removeprefix(f"Exercise {exercise}: ")
+        short = textwrap.shorten(f"{exercise}: {task}", _STUB_WIDTH, placeholder=" ...")
+        words = json.dumps(short, ensure_ascii=False)
         stubs.append(f"{part.head()}\n    raise NotImplementedError({words})")
     return "\n\n\n".join(stubs)
 

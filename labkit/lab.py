@@ -17,6 +17,11 @@ _QUIET = {
     # JupyterLab would ask at its first start whether to fetch news; the labs need no network.
     "disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True},
 }
+_PREFERRED = {
+    # Long lines are broken: in a narrow window nobody reads the end of a task by scrolling sideways. It is a
+    # default; whoever has set this in JupyterLab keeps what they set.
+    "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineNumbers": False, "lineWrap": True}},
+}
 
 
 def lab_command(
@@ -47,7 +52,9 @@ def lab_environment(workspace: Path) -> dict[str, str]:
     environment = kernel_environment(workspace)
     config = workspace / STATE_FOLDER / "jupyter" / "config"
     (config / "labconfig").mkdir(parents=True, exist_ok=True)
-    (config / "labconfig" / "page_config.json").write_text(json.dumps(_QUIET, indent=1), encoding="utf-8")
+    for name, content in (("page_config", _QUIET), ("default_setting_overrides", _PREFERRED)):
+        file = config / "labconfig" / f"{name}.json"
+        file.write_text(json.dumps(content, indent=1), encoding="utf-8")
     rest = environment.get("JUPYTER_CONFIG_PATH", "")
     environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(config), rest]))
     # What was open when the labs were last closed is theirs, not that of another course on this computer.

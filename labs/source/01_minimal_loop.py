@@ -27,6 +27,7 @@ import json
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from textwrap import fill
 from typing import Any
 
 from openai import BadRequestError
@@ -153,9 +154,9 @@ print(json.dumps(reply.message, indent=2))
 # %% [markdown]
 # Read this dict slowly, the whole lab hangs on it.
 #
-# The model has not read the file. It has answered with a **tool call**: a wish, in writing. The call has
-# an `id`, the tool's `name`, and `arguments`, which are a *string* that should hold JSON. Nothing happens
-# until somebody runs it.
+# The model has not read the file, though its `content` sounds as if it had. It has answered with a **tool
+# call**: a wish, in writing. The call has an `id`, the tool's `name`, and `arguments`, which are a *string*
+# that should hold JSON. Nothing happens until somebody runs it.
 #
 # And until somebody does, the history is not fit to be sent. Try it:
 
@@ -187,7 +188,8 @@ print(answer.text)
 # input of the user to the final answer, that is one **turn**.
 #
 # Here is the history as a **strip**, the picture that runs through all the labs. Each block is a message
-# and each width its length; the bracket ties the call to its result.
+# and each width its length; the bracket ties the call to its result. (The blocks add up to three tokens
+# less than the whole: those open the model's reply.)
 
 # %%
 strip(history, title="One turn with one tool call")
@@ -308,7 +310,8 @@ for call in calls:
 #   that do not fit, and lets the tool's own exceptions out.
 # - `json.loads(text)`: reads JSON, and raises for what is none. `read_arguments(raw, found)` does the
 #   same with better words (`found` is the tool), and takes empty text for no arguments.
-# - `str(error)`: what an exception says. `explain(error, name)` says it with advice for the model.
+# - `str(error)`: what an exception says. `explain(error, name)` says it with advice for the
+#   model. Neither puts "Error: " in front.
 # - `call_parts(call)`: id, name and raw arguments of a call, also when some of them are missing.
 
 # %% exercise="1.2" function="labkit.tools:run_tool_call" minutes=8 difficulty=2
@@ -329,7 +332,7 @@ run_tool_call = check("1.2", run_tool_call)
 
 # %%
 for call in calls:
-    print(run_tool_call(call, tools)["content"])
+    print(fill(run_tool_call(call, tools)["content"], 90))
     print()
 
 # %% [markdown]
@@ -414,7 +417,7 @@ def talk(
 
     history.append(user(text))
     answer = run_turn(history, ask, run_call, max_turns)
-    say(f"    answer  {start_of(answer, 400)}")
+    say(fill(start_of(answer, 400), 90, initial_indent="    answer  ", subsequent_indent=" " * 12))
     return trace
 
 
@@ -818,4 +821,4 @@ strip(agent.messages, title="My own task")
 # cell above talks to that model over the same protocol. Then the words differ from run to run, and it
 # costs money. A key alone never switches away from the understudy; only `LABKIT_MODEL` does.
 #
-# **Next:** lab 2, streaming.
+# **Next:** [lab 2, streaming](02_streaming.ipynb).

@@ -661,7 +661,7 @@ quiz(
 # - Nothing is read or run before the finish reason has come, and nothing runs after `length`.
 # - A stream that broke off is an error with the part so far in it. That part never gets into the history.
 #
-# **Next:** lab 3. The history is sound now, whatever happens on the line. But it still grows. It is time
+# **Next:** [lab 3](03_count_compaction.ipynb). The history is sound now, whatever happens on the line. But it still grows. It is time
 # to make it shorter.
 
 # %% [markdown]

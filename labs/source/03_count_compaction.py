@@ -989,4 +989,4 @@ for text in (
 strip(agent.messages, title="My own task")
 
 # %% [markdown]
-# **Next:** lab 4, compaction by tokens, at a safe cut.
+# **Next:** [lab 4, compaction by tokens, at a safe cut](04_safe_cut.ipynb).

@@ -878,4 +878,4 @@ growth(mine.trace, limit=MY_LIMIT, estimate=estimate_tokens)
 strip(mine.messages, cuts=True, title="My own task")
 
 # %% [markdown]
-# **Next:** lab 5, two tiers.
+# **Next:** [lab 5, two tiers](05_two_tiers.ipynb).
