@@ -3,6 +3,7 @@
 LabkitError
 ├── InvalidHistory       a provider would reject this history
 ├── StreamInterrupted    a streamed reply broke off (.partial holds what came)
+├── TurnStopped          somebody asked for the end of this turn
 ├── ToolSchemaError      a function cannot become a tool (also a TypeError)
 ├── ModelError           the service refused: key, model name, reach, rate
 ├── CompactionError      three compactions in a row failed
@@ -62,6 +63,12 @@ class StreamInterrupted(LabkitError):
         self.partial = partial
 
 
+class TurnStopped(LabkitError):
+    """A turn ended because somebody asked for it. The history is sound: it says which calls were not run."""
+
+    page = "turn-stopped"
+
+
 class ToolSchemaError(LabkitError, TypeError):
     """A function's signature cannot be expressed as a tool schema."""
 
@@ -69,7 +76,7 @@ class ToolSchemaError(LabkitError, TypeError):
 
 
 class ToolError(LabkitError):
-    """A tool call could not be done. A tool raises it to tell the model, in its own words, what to do instead."""
+    """A tool call could not be done. A tool raises it to tell the model what to do instead."""
 
     page = "tool-error"
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from labkit.compaction.base import Compaction
@@ -28,6 +29,7 @@ from labkit.messages import (
     tool_result,
     user,
 )
+from labkit.stopping import StopSign, hang_up
 from labkit.streaming import Reply, collect, whole_reply
 from labkit.tokens import TokenCounter
 from labkit.tools import Tool, Toolbox, clean, run_tool_call
@@ -70,7 +72,8 @@ class Event:
     """Something that happened in a run, for whoever shows it.
 
     `kind` is one of: `request` (about to be sent; `request_number`), `text` (a piece of streamed text),
-    `reply` (a whole assistant message), `tool_result`, `compaction`, `recorded` (the request's numbers).
+    `reply` (a whole assistant message), `tool_result`, `compaction` (`before` is the history before it),
+    `recorded` (the request's numbers).
     """
 
     kind: Literal["request", "text", "reply", "tool_result", "compaction", "recorded"]
@@ -79,6 +82,7 @@ class Event:
     compaction: Compaction | None = None
     request: RequestRecord | None = None
     request_number: int = 0
+    before: list[Message] | None = None
 
 
 class Agent:
@@ -121,34 +125,46 @@ class Agent:
         self._counter = TokenCounter()
         self._failures: dict[int, int] = {}
         self._last_compaction: Compaction | None = None
+        self._stop = StopSign()
 
-    def run(self, text: str) -> str:
-        """Run one turn for the user's `text` and return the final answer.
+    def run(self, text: str, stop: StopSign | None = None) -> str:
+        """Run one turn for the user's `text` and return the final answer. `stop` is a sign to end it with.
 
         Raises ModelError when the service refuses, StreamInterrupted when a streamed reply breaks off,
         ContextLimitError when what must be sent cannot be made small enough, CompactionError when compaction
-        failed three times in a row. After any of them, and after Ctrl-C, the history is still a sound one.
+        failed three times in a row, TurnStopped when another thread asked for the end. After any of them, and
+        after Ctrl-C, the history is still a sound one.
         """
+        self._stop = stop or StopSign()
         self.messages.append(user(text))
         try:
-            self.compact(self.after_input)
-            answer = run_turn(self.messages, self._ask, self._run_call, self.max_turns)
-            self.compact(self.after_tools)
-            self.compact(self.after_turn)
+            with self._stop.current():
+                self.compact(self.after_input)
+                answer = run_turn(self.messages, self._ask, self._run_call, self.max_turns)
+                self.compact(self.after_tools)
+                self.compact(self.after_turn)
             return answer
         finally:
             close_open_calls(self.messages)
+
+    def stop(self) -> None:
+        """End the turn under way, from another thread: its `run` raises TurnStopped. Without one, nothing.
+
+        A stream is hung up, a running command is ended; a tool of another kind is waited for.
+        """
+        self._stop.ask()
 
     def compact(self, compactor: Hook | None) -> Compaction | None:
         """Run a compactor on the history and take over its result; None when there is no compactor."""
         if compactor is None:
             return None
-        result = compactor(list(self.messages))
+        before = list(self.messages)
+        result = compactor(list(before))
         if result.changed:
             self.messages[:] = result.messages
             self._last_compaction = result
         if result.changed or result.failed:
-            self.on_event(Event("compaction", compaction=result))
+            self.on_event(Event("compaction", compaction=result, before=before))
         self._raise_when_stuck(result, id(compactor))
         return result
 
@@ -172,14 +188,17 @@ class Agent:
         if messages[-1]["role"] == "tool":
             self.compact(self.after_tools)
         self.compact(self.before_request)
+        self._stop.raise_if_asked()
         sent = in_utf8(normalise(messages))
         self.on_event(Event("request", request_number=len(self.trace) + 1))
         try:
             reply = self._request(sent)
         except Exception as error:
+            self._stop.raise_if_asked()  # then that is why the stream broke off
             if not type(error).__module__.startswith("openai"):
                 raise
             raise explain_model_error(error) from error
+        self._stop.raise_if_asked()
         self._record(sent, reply)
         reply = replace(reply, message=sound_message(reply.message))
         self.on_event(Event("reply", message=reply.message, text=reply.text))
@@ -194,10 +213,16 @@ class Agent:
             return whole_reply(create(**request))
         stream = create(**request, stream=True, stream_options={"include_usage": True})
         # The SDK's stream is closed after use; a stand-in may give any iterable.
-        with stream if hasattr(stream, "__exit__") else nullcontext(stream) as chunks:
-            return collect(chunks, on_text=lambda piece: self.on_event(Event("text", text=piece)))
+        closing = stream if hasattr(stream, "__exit__") else nullcontext(stream)
+        with closing as chunks, self._stop.waking(partial(hang_up, stream)):
+            return collect(chunks, on_text=self._show_text)
+
+    def _show_text(self, piece: str) -> None:
+        self._stop.raise_if_asked()
+        self.on_event(Event("text", text=piece))
 
     def _run_call(self, call: Message) -> Message:
+        self._stop.raise_if_asked()
         result = run_tool_call(as_written(call), self.tools)
         self.on_event(Event("tool_result", message=result, text=result["content"]))
         return result

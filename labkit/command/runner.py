@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from labkit.command.environment import command_environment
 from labkit.command.output import OutputKeeper
 from labkit.command.processes import SUPERVISED, Running, end, start
 from labkit.errors import ToolError
+from labkit.stopping import StopSign, current_sign
 
 MAX_BYTES = 20_000
 """Of a command's output; the rest is read and dropped."""
@@ -21,14 +23,19 @@ MAX_BYTES = 20_000
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command printed (output and errors together), and its exit code: None at the time limit."""
+    """What a command printed (output and errors together), and its exit code: None when it was ended early,
+    at the time limit or because the turn was `stopped`.
+    """
 
     output: str
     exit_code: int | None
     timeout: float
+    stopped: bool = False
 
     def __str__(self) -> str:
         text = self.output.rstrip("\n") or "(no output)"
+        if self.stopped:
+            return f"{text}\n[ended because the user stopped the turn]"
         if self.exit_code is None:
             return f"{text}\n[ended at the time limit of {self.timeout:g} seconds]"
         return f"{text}\n[exit code {self.exit_code}]"
@@ -61,14 +68,26 @@ def run(
 
 def _watch(running: Running, timeout: float, max_bytes: int) -> CommandResult:
     kept = OutputKeeper(running.output, max_bytes)
-    exit_code: int | None = None
+    exit_code, sign = None, current_sign()
     try:
-        exit_code = running.process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        pass  # an expected outcome: the exit code stays None, and the result says so
+        exit_code = _exit_code(running, timeout, sign)
     finally:
         end(running)
         kept.wait(seconds=2.0)
-    result = CommandResult(kept.text(), exit_code, timeout)
+    result = CommandResult(kept.text(), exit_code, timeout, exit_code is None and bool(sign and sign.asked))
     kept.close()
     return result
+
+
+def _exit_code(running: Running, timeout: float, sign: StopSign | None) -> int | None:
+    """Wait for the command; None when its time is up, or when the turn that it runs in is to end."""
+    deadline = time.monotonic() + timeout
+    while sign is None or not sign.asked:
+        left = deadline - time.monotonic()
+        try:
+            # Python itself looks at a process every 0.05 s while it waits, so this loop costs nothing.
+            return running.process.wait(max(0.0, left if sign is None else min(left, 0.05)))
+        except subprocess.TimeoutExpired:
+            if left <= 0:
+                return None
+    return None
