@@ -532,7 +532,7 @@ for name, trace in long_run.items():
 # %%
 def run_shown(agent: Agent, text: str) -> None:
     """One turn, printed step by step, without the times in the snapshots' names."""
-    agent.on_event = Narrator(width=150)
+    agent.on_event = Narrator(width=110)
     with contextlib.redirect_stdout(io.StringIO()) as told:
         agent.run(text)
     print(timeless(told.getvalue()).rstrip())
