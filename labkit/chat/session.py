@@ -13,6 +13,7 @@ from labkit.messages import calls_of
 from labkit.playground import playground_folder, playground_tools
 from labkit.policies import Policy, make_policy
 from labkit.tokens import TokenCounter
+from labkit.understudy.models import is_understudy
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -139,6 +140,11 @@ def in_words(compaction: Compaction) -> str:
     figures = f"{compaction.tokens_before:,} tokens before, {compaction.tokens_after:,} after"
     snapshot = f"\n  the whole history is in {compaction.snapshot}" if compaction.snapshot else ""
     return f"[compaction: {figures}. {compaction.reason}]{snapshot}"
+
+
+def model_in_words(model: str) -> str:
+    """A model's name; with the understudy's, what it is."""
+    return f"{model}, a set of rules that stands in for a model" if is_understudy(model) else model
 
 
 def _short(text: str) -> str:

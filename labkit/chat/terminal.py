@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import click
 
 from labkit.chat.commands import COMMANDS, run_command
-from labkit.chat.session import Chat
+from labkit.chat.session import Chat, model_in_words
 from labkit.connect import connect
 from labkit.errors import LabkitError
 from labkit.places import workspace
@@ -61,10 +61,9 @@ def _turn(chat: Chat, text: str) -> None:
 
 def _greeting(chat: Chat) -> str:
     model = chat.agent.model
-    who = f"{model}, a set of rules that stands in for a model" if is_understudy(model) else model
     kept = len(chat.agent.messages) - 1
     goes_on = f"Going on with {kept} messages; /new starts afresh.\n" if kept > 0 else ""
-    return f"You talk to {who}. /help lists the commands.\n{goes_on}{chat.status()}"
+    return f"You talk to {model_in_words(model)}. /help lists the commands.\n{goes_on}{chat.status()}"
 
 
 def _lines() -> Iterator[str]:

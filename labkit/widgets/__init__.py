@@ -4,6 +4,8 @@ Each shows a picture and a table that say the same where there are no widgets: o
 terminal.
 """
 
+from labkit.widgets.chatting import ChatPanel, chat_panel
 from labkit.widgets.exploring import Explorer, explorer
+from labkit.widgets.opened import close_all
 
-__all__ = ["Explorer", "explorer"]
+__all__ = ["ChatPanel", "Explorer", "chat_panel", "close_all", "explorer"]

@@ -18,7 +18,7 @@ from labkit.sessions import RECORDED, recorded
 from labkit.widgets.controls import button, dropdown, set_range, slider
 from labkit.widgets.opened import closed, opened
 from labkit.widgets.outcome import Outcome, Session
-from labkit.widgets.parts import close_tree, html, names_for, row
+from labkit.widgets.parts import close_tree, html, mended, row
 from labkit.widgets.settings import DEFAULTS, KNOBS, MEANINGS, Settings, ranges
 from labkit.widgets.view import View
 
@@ -125,7 +125,7 @@ class Explorer:
                 self.growth,
                 row(self.request, self.previous, self.next),
                 self.strip,
-                names_for("labkit-explorer"),
+                mended("labkit-explorer"),
             ]
         )
         self.widget.add_class("labkit-explorer")

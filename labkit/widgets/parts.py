@@ -9,24 +9,34 @@ import ipywidgets as widgets
 WRAP = {"display": "flex", "flex_flow": "row wrap", "align_items": "center"}
 
 # ipywidgets gives its sliders no name that a screen reader could say (the handle is a div with the role
-# "slider" and no label). This puts the visible description there, and again when a slider is rebuilt.
-_NAMES = """
-const name = root => {
+# "slider" and no label), and a box that scrolls cannot be reached by keyboard. This mends both inside our own
+# box, and again when a part is rebuilt; it also keeps the newest line of a log in sight.
+_MEND = """
+const give = (part, name, value) => part.getAttribute(name) === value || part.setAttribute(name, value);
+const mend = root => {
   for (const box of root.querySelectorAll('.widget-slider')) {
     const words = box.querySelector('.widget-label')?.textContent?.trim();
     for (const part of box.querySelectorAll('.noUi-handle, .widget-readout')) {
-      if (words && part.getAttribute('aria-label') !== words) {
-        part.setAttribute('aria-label', words);
-        if (part.matches('.widget-readout')) part.setAttribute('role', 'textbox');
-      }
+      if (words) give(part, 'aria-label', words);
+      if (part.matches('.widget-readout')) give(part, 'role', 'textbox');
     }
+  }
+  for (const log of root.querySelectorAll('.labkit-chat-log')) {
+    give(log, 'tabindex', '0');
+    give(log, 'role', 'region');
+    give(log, 'aria-label', 'Conversation');
+    if (log.dataset.height !== String(log.scrollHeight)) log.scrollTop = log.scrollHeight;
+    log.dataset.height = log.scrollHeight;
+  }
+  for (const line of root.querySelectorAll('.labkit-chat-status .widget-html-content')) {
+    give(line, 'role', 'status');
   }
 };
 const start = tries => {
   const root = element.closest('.%s');
   if (root) {
-    name(root);
-    new MutationObserver(() => name(root)).observe(root, {childList: true, subtree: true});
+    mend(root);
+    new MutationObserver(() => mend(root)).observe(root, {childList: true, subtree: true});
   } else if (tries) setTimeout(start, 50, tries - 1);
 };
 start(100);
@@ -45,11 +55,11 @@ def row(*children: Any) -> Any:
     return widgets.Box(list(children), layout=widgets.Layout(**WRAP))
 
 
-def names_for(css: str) -> Any:
-    """An invisible part that names the sliders inside the box of this class for screen readers."""
+def mended(css: str) -> Any:
+    """An invisible part that makes what is in the box of this class fit for keyboards and screen readers."""
     shown = {
         "output_type": "display_data",
-        "data": {"application/javascript": _NAMES % css},
+        "data": {"application/javascript": _MEND % css},
         "metadata": {},
     }
     return widgets.Output(outputs=(shown,), layout=widgets.Layout(height="0", margin="0", overflow="hidden"))
