@@ -25,8 +25,8 @@ GAP = "…"
 
 # Texts that are put together elsewhere, as a person meets them.
 MADE_ELSEWHERE = {
-    "ContextLimitError": "Nothing to cut; the floor is 9 tokens (3 of them the system part), 2 over the limit "
-    "of 7. The largest message is number 1 (user) with 6 tokens, 2 too many.",
+    "ContextLimitError": "Nothing to cut; the floor is 9 tokens (3 of them the system part), 2 over the "
+    "limit of 7. The largest message is number 1 (user) with 6 tokens, 2 too many.",
     "ToolError": "x is a folder, not a file.",
     "StreamInterrupted": "The stream ended without a finish reason.",
 }
