@@ -68,10 +68,13 @@ class Chart:
     def _html_table(self) -> str:
         if not self.table:
             return ""
-        head = "".join(f'<th scope="col" style="{CELL}">{escape(str(name))}</th>' for name in self.table[0])
+        head = "".join(_html_head(name, value) for name, value in self.table[0].items())
         body = "".join(f"<tr>{''.join(map(_html_cell, row.values()))}</tr>" for row in self.table)
-        caption = f'<caption style="text-align:left;padding:4px 0">{escape(self.title)}</caption>'
-        table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        caption = '<caption style="text-align:left;padding:4px 0">In numbers</caption>'
+        name = escape(f"In numbers: {self.title}")
+        table = (
+            f'<table aria-label="{name}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
         if len(self.table) <= LONG_TABLE:
             return table
         return f"<details><summary>The numbers as a table, {len(self.table)} rows</summary>{table}</details>"
@@ -121,10 +124,18 @@ def _for_a_page(svg: str, title: str, alt: str) -> str:
     return head + body[body.index(">") + 1 :]
 
 
+def _html_head(name: object, value: Any) -> str:
+    """A column's head, aligned as what stands below it."""
+    return f'<th scope="col" style="{_side(value)};{CELL}">{escape(str(name))}</th>'
+
+
 def _html_cell(value: Any) -> str:
-    if isinstance(value, int | float):
-        return f'<td style="text-align:right;{CELL}">{number(value)}</td>'
-    return f'<td style="text-align:left;{CELL}">{escape(str(value))}</td>'
+    words = number(value) if isinstance(value, int | float) else escape(str(value))
+    return f'<td style="{_side(value)};{CELL}">{words}</td>'
+
+
+def _side(value: Any) -> str:
+    return f"text-align:{'right' if isinstance(value, int | float) else 'left'}"
 
 
 # --- text -------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from labkit.checks.progress import Record
 from labkit.checks.show import count
 
 _SIGNS = {"passed": "✓", "borrowed": "✗", "not started": "○"}
-_HEADINGS = ("exercise", "state", "attempts", "hints", "minutes")
+# The least width of each column, in letters' heights: so that the columns of all labs stand below each other.
+_COLUMN_WIDTHS = {"exercise": 15, "state": 8, "attempts": 5, "hints": 5, "minutes": 5}
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ class Board:
 
     def _lab_html(self, lab: LabInfo) -> str:
         style = 'style="text-align:left;padding:0.15em 1em 0.15em 0"'
-        head = "".join(f'<th scope="col" {style}>{name}</th>' for name in _HEADINGS)
+        head = "".join(
+            f'<th scope="col" style="text-align:left;padding:0.15em 1em 0.15em 0;min-width:{width}em">{name}</th>'
+            for name, width in _COLUMN_WIDTHS.items()
+        )
         body = "".join(
             '<tr style="background:transparent">'
             + "".join(f"<td {style}>{escape(cell)}</td>" for cell in (row[0], _signed(row[1]), *row[2:]))

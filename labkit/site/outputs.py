@@ -59,8 +59,10 @@ def _tables_boxed(html: str) -> str:
     """Each table in a box of its own, so that a wide one scrolls alone."""
 
     def box(match: re.Match[str]) -> str:
-        caption = re.search(r"<caption\b[^>]*>(.*?)</caption>", match.group(), re.S)
-        return boxed(match.group(), unescape(caption.group(1)) if caption else "Table")
+        name = re.match(r'<table\b[^>]*\baria-label="([^"]+)"', match.group()) or re.search(
+            r"<caption\b[^>]*>(.*?)</caption>", match.group(), re.S
+        )
+        return boxed(match.group(), unescape(name[1]) if name else "Table")
 
     return re.sub(r"<table\b.*?</table>", box, html, flags=re.S)
 

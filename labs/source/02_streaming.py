@@ -208,7 +208,8 @@ print(json.dumps(finished_message(by_hand), indent=2))
 #   `["Hel", "lo"]`.
 # - *Why it matters:* here the two calls are kept apart. One fragment in the wrong place, and both are broken.
 #
-# The text is one line: `text_of(content)` gives `""` for `None`. The calls are the real work. For each
+# The text is one line: `text_of(content)` gives `""` for `None`. A `refusal` is text too, in a field of its
+# own: some services send the words there with which a model declines. The calls are the real work. For each
 # fragment, find the call it belongs to, and if there is none yet, append a new one: `{"index": ..., "id":
 # None, "name": None, "arguments": []}`.
 #
@@ -293,7 +294,7 @@ print("finish reasons:", [choice["finish_reason"] for chunk in cut_short for cho
 #
 # | | |
 # |---|---|
-# | `plain_chunks(chunks)` | each chunk as a dict; raises `ConnectionError` when the stream breaks |
+# | `plain_chunks(chunks)` | each chunk as a dict; raises `ConnectionError` when the stream breaks or fails |
 # | `growing_message()`, `merge_delta`, `finished_message(growing)` | from section 3 |
 # | `settled(before, now)` | the finish reason so far: a later chunk may have none, or another |
 # | `interrupted(growing, usage, "what happened")` | makes the `StreamInterrupted` that you raise |
@@ -571,9 +572,10 @@ for message in report[1:]:
 # %% [markdown]
 # ## 7. Say it
 #
-# Answer each question aloud before you unfold an option. Nothing is graded.
+# Answer each question aloud before you unfold an option. Nothing is graded. (The next cell's code is
+# folded, since it holds the answers. Run it like any other.)
 
-# %%
+# %% tags=["hide-input"]
 quiz(
     question(
         "Why do you save the message, and not the text that was printed?",
@@ -661,8 +663,8 @@ quiz(
 # - Nothing is read or run before the finish reason has come, and nothing runs after `length`.
 # - A stream that broke off is an error with the part so far in it. That part never gets into the history.
 #
-# **Next:** [lab 3](03_count_compaction.ipynb). The history is sound now, whatever happens on the line. But it still grows. It is time
-# to make it shorter.
+# **Next:** [lab 3](03_count_compaction.ipynb). The history is sound now, whatever happens on the line. But it
+# still grows. It is time to make it shorter.
 
 # %% [markdown]
 # ## 9. Your own task

@@ -849,9 +849,10 @@ policies(
 # %% [markdown]
 # ## 11. Say it
 #
-# Answer each question aloud before you unfold an option. Nothing is graded.
+# Answer each question aloud before you unfold an option. Nothing is graded. (The next cell's code is
+# folded, since it holds the answers. Run it like any other.)
 
-# %%
+# %% tags=["hide-input"]
 quiz(
     question(
         "Why does the summary go into a pair of user and assistant messages, and not into a system message?",

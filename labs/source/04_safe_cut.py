@@ -736,7 +736,8 @@ for task in SESSION:
 # %% [markdown]
 # ## 9. Say it
 #
-# Answer each question aloud before you unfold an option. Nothing is graded.
+# Answer each question aloud before you unfold an option. Nothing is graded. (The next cell's code is
+# folded, since it holds the answers. Run it like any other.)
 
 # %% tags=["hide-input"]
 quiz(

@@ -840,7 +840,8 @@ for limit in (2000, 3000, 4000, 6000):
 # %% [markdown]
 # ## 11. Say it
 #
-# Answer each question aloud before you unfold an option. Nothing is graded.
+# Answer each question aloud before you unfold an option. Nothing is graded. (The next cell's code is
+# folded, since it holds the answers. Run it like any other.)
 
 # %% tags=["hide-input"]
 quiz(
