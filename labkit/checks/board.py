@@ -65,14 +65,16 @@ class Board:
         return f'<div class="labkit-board">{head}{note}{tables}</div>'
 
     def _lab_html(self, lab: LabInfo) -> str:
-        style = 'style="text-align:left;padding:0.15em 1em 0.15em 0"'
+        cell = "text-align:left;padding:0.15em 1em 0.15em 0"
         head = "".join(
-            f'<th scope="col" style="text-align:left;padding:0.15em 1em 0.15em 0;min-width:{width}em">{name}</th>'
+            f'<th scope="col" style="{cell};min-width:{width}em">{name}</th>'
             for name, width in _COLUMN_WIDTHS.items()
         )
         body = "".join(
             '<tr style="background:transparent">'
-            + "".join(f"<td {style}>{escape(cell)}</td>" for cell in (row[0], _signed(row[1]), *row[2:]))
+            + "".join(
+                f'<td style="{cell}">{escape(each)}</td>' for each in (row[0], _signed(row[1]), *row[2:])
+            )
             + "</tr>"
             for row in self._rows(lab)
         )
