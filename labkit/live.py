@@ -56,7 +56,7 @@ class LiveText:
 
 # Looks like printed text, but breaks lines between words.
 _WRAPPED = (
-    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;margin:0;padding:0 0 0 4px;"
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;margin:0;padding:0 0 0 1ch;"
     "font-family:var(--jp-code-font-family, monospace);font-size:var(--jp-code-font-size, 13px);"
     "line-height:var(--jp-code-line-height, 1.3)"
 )
