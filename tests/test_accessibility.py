@@ -13,6 +13,8 @@ import pytest
 from browser_tools import open_browser
 from site_tools import ROOT, made_site
 
+from labkit.notebooks import execute
+from labkit.site.lab_page import lab_page
 from labkit.site.pages import framed
 from labkit.site.prose import Prose
 
@@ -29,6 +31,7 @@ PAGES = [
     "glossary.html",
     "troubleshooting.html",
     "README.html",
+    "outputs.html",
     *sorted(f"{path.stem}.html" for path in (ROOT / "labs").glob("0*.ipynb")),
 ]
 SERIOUS = ("serious", "critical")
@@ -54,16 +57,53 @@ THINNED = """() => {
 }"""
 
 
+# What a solved lab does not show: the cards of a check that is not passed, help, the board, and what stands
+# in for the widgets.
+OTHER_OUTPUTS = (
+    "from labkit.checks import check, hint, progress_board, solution\n"
+    "def split_history(messages, keep_last=6):\n"
+    "    print('mine')\n"
+    "    return [], messages[:-keep_last], messages[-keep_last:]",
+    "split_history = check('3.1', split_history)",
+    "from labkit.compaction.count import rebuild\nrebuild = check('3.3', rebuild)",
+    "def legal_cuts(messages):\n    return [1 / 0]\nlegal_cuts = check('4.1', legal_cuts)",
+    "def choose_cut(messages, keep_recent=2):\n    raise NotImplementedError\n"
+    "choose_cut = check('4.2', choose_cut)",
+    "hint('3.1')",
+    "solution('3.1')",
+    "progress_board()",
+    "from labkit.widgets import chat_panel, explorer\nexplorer()",
+    "from labkit.connect import connect\nfrom labkit.loop import Agent\nchat_panel(Agent(*connect()))",
+)
+
+
+def outputs_page() -> str:
+    """A page of outputs that no lab's page has, run like any lab."""
+    cells = [
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for source in OTHER_OUTPUTS
+    ]
+    heading = {"cell_type": "markdown", "source": "# Outputs", "metadata": {}}
+    notebook = {"cells": [heading, *cells], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    ran = execute(notebook)
+    assert ran.errors == ()
+    return framed("Outputs", lab_page("outputs", notebook, ran.notebook).body)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    site = made_site()  # before the browser: running notebooks and Playwright do not share a thread's loop
+    # Notebooks run before the browser opens: they and Playwright cannot share a thread's event loop.
+    folder = made_site().folder
     readme = Prose().html((ROOT / "README.md").read_text(encoding="utf-8"))
-    (site.folder / "README.html").write_text(framed("README", readme), encoding="utf-8")
+    more = {"README.html": framed("README", readme), "outputs.html": outputs_page()}
+    for name, html in more.items():
+        (folder / name).write_text(html, encoding="utf-8")
     try:
         with open_browser() as opened:
             yield opened
     finally:
-        (site.folder / "README.html").unlink()
+        for name in more:
+            (folder / name).unlink()
 
 
 @pytest.fixture(params=VIEWS)
