@@ -184,9 +184,7 @@ class _Watch:
             self._finish(looker, done)
             sys.setprofile(profiled)
             sys.settrace(traced)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                watched, None
-            )  # one that was asked for and is not needed
+            _take_delivery(watched)
 
     def _finish(self, looker: threading.Thread, done: threading.Event) -> None:
         """End the watching thread; a `_Stop` that arrives only now has nothing left to stop."""
@@ -195,6 +193,18 @@ class _Watch:
                 self._running = False
                 done.set()
                 looker.join()
+
+
+def _take_delivery(thread: ctypes.c_ulong) -> None:
+    """Let a `_Stop` that was asked for and is not needed arrive here, where nobody minds.
+
+    It cannot be called back: taking the exception away leaves Python 3.11 with a note that there is one, and
+    the next trace function then runs for ever.
+    """
+    with contextlib.suppress(_Stop):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stop))
+        while True:  # it is raised at a turn of a loop
+            pass
 
 
 def _raise_wherever_it_is_caught(frames: list[FrameType]) -> None:
