@@ -267,7 +267,8 @@ for message in exchange:
 #
 # Use the headings `user`, `assistant`, `assistant calls read_file` and `result of read_file`. A result knows
 # only the id of its call (`message["tool_call_id"]`), so remember the names while you walk. Only results and
-# arguments are shortened: what the user and the assistant said stays whole.
+# arguments are shortened: what the user and the assistant said stays whole. An empty line between two blocks
+# is easy to read.
 
 # %% exercise="3.2" function="labkit.compaction.summary:render_history" minutes=10 difficulty=2
 # hint: Start with an empty list of blocks and an empty dict from call id to tool name. Walk through the

@@ -343,7 +343,7 @@ print("reads back equal:", read_snapshot(path) == history)
 # - `unchanged(messages, tokens, reason, failed=..., snapshot=...)`: the history as it was, in a
 #   `Compaction`. `quarter_of_characters(messages)` is this source's estimate of tokens.
 # - `FULL_HEADING` is the heading, with `{path}` in it: `FULL_HEADING.replace("{path}", ...)`.
-#   `path_for_agent(path, root)` is the path as the agent's tools take it.
+#   `path_for_agent(path, root)` is the path as the agent's tools take it, also when `root` is `None`.
 # - `summary_pair(heading, summary, unread)`: the summary as a user message and, where it is needed, the
 #   assistant's answer to it.
 # - `commit(messages, shorter, quarter_of_characters, snapshot=path)`: compares the two, and keeps the
