@@ -60,7 +60,7 @@ def estimate_tokens(messages: Sequence[Message], chars_per_token: float = 2) -> 
     for message in messages:
         characters += len(text_of(message.get("content")))
         for call in calls_of(message):
-            characters += len(function_of(call).get("arguments") or "")
+            characters += len(str(function_of(call).get("arguments") or ""))
     return math.ceil(characters / chars_per_token)
 
 
@@ -173,8 +173,11 @@ def shared_counter() -> TokenCounter:
 
 
 def _string(fields: dict[str, Any], key: str) -> str:
+    """A field as text; some services give a call's arguments as an object, which is sent as JSON."""
     value = fields.get(key)
-    return value if isinstance(value, str) else ""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _image_tokens(part: Any) -> int:

@@ -194,8 +194,12 @@ def read_arguments(raw: Any, found: Tool) -> Any:
     if not isinstance(raw, str):
         return raw
     fix = f"Send one JSON object, all in double quotes, for example {found.example()}."
+
+    def refuse(constant: str) -> None:  # Python reads NaN and Infinity, JSON does not know them
+        raise ToolError(f"the arguments of {found.name} are not JSON: {constant} is no JSON value.", fix)
+
     try:
-        parsed = json.loads(raw)
+        parsed = json.loads(raw, parse_constant=refuse)
     except json.JSONDecodeError as error:
         what = f"the arguments of {found.name} are not JSON: {error.msg} at character {error.pos + 1}."
         raise ToolError(what, fix) from error

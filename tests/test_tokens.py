@@ -221,6 +221,16 @@ def test_an_edit_in_place_is_seen_when_asked_again(length, place):
     assert counter.history(history) == TokenCounter().history(history)
 
 
+def test_arguments_that_came_as_an_object_count_as_their_json():
+    def calling(arguments):
+        return [{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": arguments}}]}]
+
+    as_object, as_text = calling({"path": "src/a.py"}), calling('{"path": "src/a.py"}')
+    assert TokenCounter().history(as_object) == TokenCounter().history(as_text)
+    assert estimate_tokens(as_object) == estimate_tokens(as_text)
+    assert estimate_tokens(calling(12)) == 1
+
+
 def test_an_edit_of_a_calls_arguments_is_seen():
     history, counter = long_session(20), TokenCounter()
     counter.history(history)

@@ -72,7 +72,7 @@ def quarter_of_characters(messages: Sequence[Message]) -> int:
 
 def _characters(message: Message) -> int:
     """The characters of a message's text and of its calls' arguments."""
-    arguments = (function_of(call).get("arguments") or "" for call in calls_of(message))
+    arguments = (str(function_of(call).get("arguments") or "") for call in calls_of(message))
     return len(text_of(message.get("content"))) + sum(map(len, arguments))
 
 
