@@ -33,7 +33,6 @@ class Entry:
         self.button = widgets.Button(
             description="Send",
             icon="paper-plane",
-            button_style="primary",
             layout=widgets.Layout(width="auto"),
         )
         self.button.add_class("labkit-chat-send")

@@ -12,7 +12,7 @@ from labkit.tokens import TokenCounter
 from labkit.understudy.models import MODELS
 
 BAR = (
-    "border:1px solid var(--jp-border-color1, #8a8a8a);border-radius:3px;height:12px;width:16em;"
+    "border:1px solid var(--jp-border-color1, #8a8a8a);border-radius:3px;height:12px;width:14em;"
     "max-width:100%;overflow:hidden;flex:none"
 )
 FILL = "height:100%;background:var(--jp-brand-color1, #0072b2)"
@@ -33,8 +33,8 @@ class Gauge:
 
     def html(self) -> str:
         """The bar, for a screen and for a screen reader, and the words beside it."""
-        words = f"<span>{escape(self.words)}</span>"
-        look = "display:flex;flex-flow:row wrap;gap:2px 10px;align-items:center;line-height:1.4;margin:2px 0"
+        words = f'<span style="flex:1 1 24em">{escape(self.words)}</span>'
+        look = "display:flex;flex-flow:row wrap;gap:0 10px;align-items:center;line-height:1.4;margin:2px 0"
         if not self.limit:
             return f'<div style="{look}">{words}</div>'
         over = self.value > self.limit

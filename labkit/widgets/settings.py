@@ -107,7 +107,7 @@ def ranges(largest: int) -> dict[str, Range]:
     Range(low=5000, high=130000, step=500)
     """
     step = max(10, round_number(largest / 250))
-    top = -(-largest // (5 * step)) * 5 * step
+    top = max(20 * step, -(-largest // (5 * step)) * 5 * step)
     return {
         "threshold": Range(10, 100, 1),
         "keep": Range(0, 12, 1),

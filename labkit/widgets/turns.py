@@ -9,16 +9,17 @@ import json
 import threading
 from dataclasses import dataclass, field
 
-from labkit.chat.session import in_words
+from labkit.compaction import Compaction
 from labkit.loop import Event
 from labkit.messages import Message, calls_of, function_of
 from labkit.strip import escape, number
 
 SHOWN = 4_000  # characters of one result or of its arguments; the whole of it is in the history
 LINE = 88  # characters of a call's arguments in the line that unfolds it
-TEXT = "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.45;margin:2px 0"
+TEXT = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;line-height:1.45;margin:2px 0"
 CODE = (
-    "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.35;margin:2px 0 6px 1.2em;padding:4px 8px;"
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;line-height:1.35;"
+    "margin:2px 0 6px 1.2em;padding:4px 8px;"
     "max-height:16em;overflow:auto;border-left:3px solid var(--jp-border-color1, #8a8a8a);"
     "color:var(--jp-ui-font-color1, inherit);background:transparent;"
     "font-family:var(--jp-code-font-family, monospace)"
@@ -95,8 +96,7 @@ class Turn:
             elif event.kind == "tool_result" and event.message:
                 self._result(event.message)
             elif event.kind == "compaction" and event.compaction:
-                words = in_words(event.compaction).strip("[]").removeprefix("compaction: ")
-                self.parts.append(Said("Compaction", words, "labkit-chat-compaction"))
+                self.parts.append(Said("Compaction", _in_words(event.compaction), "labkit-chat-compaction"))
 
     def note(self, who: str, text: str, css: str) -> None:
         """Add a line of the panel's own: an error, or that the turn was stopped."""
@@ -144,6 +144,13 @@ class Turn:
         """The turn in lines."""
         with self._lock:
             return "\n".join(part.line for part in self.parts)
+
+
+def _in_words(compaction: Compaction) -> str:
+    """What a compaction did or why it did nothing, and where the whole history is."""
+    did = compaction.reason if compaction.changed else f"nothing changed; {compaction.reason}"
+    where = f". The whole history is in {compaction.snapshot}" if compaction.snapshot else ""
+    return f"{did}{where}."
 
 
 def _plain(arguments: str) -> str:
