@@ -54,7 +54,7 @@ def test_an_error_of_labkits_own_is_a_short_paragraph_without_a_traceback():
     assert answer.exit_code == 1
     assert "There is no lab '77'." in answer.output
     assert "Traceback" not in answer.output
-    assert len(answer.output.strip().splitlines()) == 2
+    assert len(answer.output.strip().splitlines()) == 3
 
 
 def test_any_labkit_error_from_any_command_is_shown_that_way():
@@ -66,7 +66,8 @@ def test_any_labkit_error_from_any_command_is_shown_that_way():
         answer = labkit("broken-on-purpose")
     finally:
         del cli.commands["broken-on-purpose"]
-    assert (answer.exit_code, answer.output) == (1, "The disk is full.\nMake room.\n")
+    more = "More: troubleshooting.html#setup (`labkit render` makes the pages).\n"
+    assert (answer.exit_code, answer.output) == (1, f"The disk is full.\nMake room.\n{more}")
 
 
 def test_doctor_exits_with_1_when_there_is_something_to_fix(monkeypatch):
