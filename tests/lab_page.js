@@ -76,7 +76,25 @@ window.labPage = {
       start: each.outerHTML.slice(0, 100),
       drawn: each.getBoundingClientRect().width > 0 && (each.tagName !== "IMG" || each.naturalWidth > 0),
       words: each.alt || each.getAttribute("aria-label") || each.ariaHidden || named(each).join(" ").trim(),
+      ...this.labels(each),
     }));
+  },
+
+  // The labels of a picture that run out of it, and those that lie on each other.
+  labels(picture) {
+    const texts = [...picture.querySelectorAll("text")].filter((each) => each.textContent.trim());
+    const boxes = texts.map((each) => ({ words: each.textContent.trim(), ...each.getBoundingClientRect().toJSON() }));
+    const frame = picture.getBoundingClientRect();
+    const out = ({ left, right, top, bottom }) =>
+      left < frame.left - 1 || right > frame.right + 1 || top < frame.top - 2 || bottom > frame.bottom + 2;
+    const share = (one, other) =>
+      Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+      Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;
+    const pairs = boxes.flatMap((one, at) => boxes.slice(at + 1).map((other) => [one, other]));
+    return {
+      cut: boxes.filter(out).map(({ words }) => words),
+      overlaps: pairs.filter(([one, other]) => share(one, other)).map((pair) => pair.map(({ words }) => words)),
+    };
   },
 
   // Every text in the outputs, with the contrast between it and the colour behind it.

@@ -107,6 +107,11 @@ def test_every_picture_is_drawn_and_said_in_words(ran: Ran) -> None:
     assert [each for each in pictures if not each["drawn"] or not each["words"]] == []
 
 
+def test_no_label_is_cut_off_or_lies_on_another(ran: Ran) -> None:
+    pictures = ran.lab.ask("pictures")
+    assert [each for each in pictures if each["cut"] or each["overlaps"]] == []
+
+
 def test_the_second_run_shows_the_same_and_nothing_twice(ran: Ran) -> None:
     assert [shown(output) for output in ran.second] == [shown(output) for output in ran.first]
 
