@@ -8,7 +8,7 @@ from labkit.compaction import Compaction
 from labkit.connect import connect, understudy
 from labkit.errors import CompactionError, ContextLimitError, ModelError, StreamInterrupted
 from labkit.loop import Agent, run_turn
-from labkit.messages import INTERRUPTED, assistant, problems, system, tool_call, tool_result, user
+from labkit.messages import INTERRUPTED, assistant, normalise, problems, system, tool_call, tool_result, user
 from labkit.streaming import Reply
 from labkit.tools import Toolbox, run_tool_call
 
@@ -155,6 +155,15 @@ def test_half_a_surrogate_pair_in_the_history_does_not_stop_the_agent(client_and
     assert "understudy" in agent.run("who are you?")
     assert "\ud83d" in agent.messages[0]["content"]
     assert "half a character: ?" in agent.trace.requests[-1].messages[0]["content"]
+
+
+def test_a_message_object_of_the_sdk_is_named_and_normalise_makes_a_dict_of_it(client_and_model):
+    client, model = client_and_model
+    completion = client.chat.completions.create(model=model, messages=[user("who are you?")])
+    history = [user("who are you?"), completion.choices[0].message]
+    assert [problem.rule for problem in problems(history)] == ["not-a-message"]
+    assert "normalise()" in str(problems(history)[0])
+    assert normalise(history)[1] == assistant(completion.choices[0].message.content)
 
 
 @pytest.mark.parametrize("form", [list, iter, lambda chunks: (chunk for chunk in chunks)])

@@ -27,14 +27,15 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
 
     A call without a result gets one that says it was interrupted; a result without a call goes; a result
     that stands away from its call moves next to it. Nulls and malformed fields become the nearest sound
-    thing. The same input gives the same bytes, a sound history comes back equal, and the input is untouched.
+    thing, and a message object of the SDK a dict. The same input gives the same bytes, a sound history comes
+    back equal, and the input is untouched.
 
     >>> from labkit.messages import assistant, tool_call, user
     >>> history = [user("go"), assistant(calls=[tool_call("a", "f", "{}")]), user("stop")]
     >>> [message["role"] for message in normalise(history)]
     ['user', 'assistant', 'tool', 'user']
     """
-    readable = [message for message in messages if isinstance(message, dict)]
+    readable = [message for message in map(_as_dict, messages) if isinstance(message, dict)]
     pairing = pair(readable)
     sent: list[Message] = []
     for index, message in enumerate(readable):
@@ -46,6 +47,11 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
             ids = [call["id"] for call in sound["tool_calls"]]
             sent += _results_in_order(readable, list(zip(pairing.results[index], ids, strict=True)))
     return sent
+
+
+def _as_dict(message: Any) -> Any:
+    """A message as it is; one of the SDK's objects, such as `completion.choices[0].message`, as a dict."""
+    return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
 
 
 def _results_in_order(

@@ -54,7 +54,8 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
 def _message_problems(message: Any) -> Iterator[tuple[str, str]]:
     """Rules that concern one message alone."""
     if not isinstance(message, dict):
-        yield "not-a-message", f"is a {type(message).__name__}, not a dict with a role"
+        way_out = " (normalise() makes one of it)" if hasattr(message, "model_dump") else ""
+        yield "not-a-message", f"is a {type(message).__name__}, not a dict with a role{way_out}"
         return
     role = message.get("role")
     if role not in ROLES:
