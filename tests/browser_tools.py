@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,16 +25,16 @@ OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-NO_BROWSER = "no Chromium found: install Debian's package chromium, or set LABKIT_CHROMIUM to a browser's path"
+NO_BROWSER = "no Chromium found: install Debian's package chromium, or set LABKIT_CHROMIUM to its path"
 
 
 def chromium() -> str:
-    """The browser's path. Without one the test fails where CI runs, and elsewhere is skipped with the reason."""
+    """The browser's path. Without one a test fails in CI on Linux, and is skipped elsewhere."""
     named = os.environ.get("LABKIT_CHROMIUM", "")
     found = named or next(filter(None, map(shutil.which, NAMES)), None)
     if found:
         return found
-    if os.environ.get("CI"):
+    if os.environ.get("CI") and sys.platform == "linux":
         pytest.fail(NO_BROWSER)
     pytest.skip(NO_BROWSER)
 
