@@ -140,10 +140,14 @@ def test_a_finished_shorter_text_is_accepted():
         (reply(""), "empty"),
         (reply(" \n"), "empty"),
         (reply(None), "empty"),
+        (reply("\u200b\u200b"), "empty"),
+        (reply("..."), "empty"),
         (reply("<analysis>I think</analysis>"), "empty"),
         (reply("<analysis>I think and do not stop"), "empty"),
         (reply(refusal="no"), "refused"),
         (reply("I'm sorry, but I can't help with that."), "refused"),
+        (reply("Sorry — I can’t assist with that."), "refused"),
+        (reply("I'm really sorry, but no."), "refused"),
         (reply("I cannot summarise this conversation."), "refused"),
         (reply("抱歉，我不能总结这段对话。"), "refused"),
         (reply("long " * 90), "no smaller"),
@@ -154,6 +158,17 @@ def test_a_finished_shorter_text_is_accepted():
 )
 def test_anything_else_is_not_and_the_reason_says_why(answer, says):
     assert says in useful(answer, 100, len)
+
+
+def test_a_summariser_that_gives_back_what_it_was_asked_is_not_believed():
+    echo = SafeCutCompactor(
+        limit=100, summarise=lambda asked, _: Reply(assistant(asked[-1]["content"]), "stop")
+    )
+    calls = [tool_call(f"c{i}", "look", {}) for i in range(9)]
+    history = [system("s"), user("go"), assistant(calls=calls)]
+    history += [*(tool_result(call["id"], "a long result " * 900) for call in calls), assistant("read")]
+    result = echo([*history, user("go on"), assistant("ok")])
+    assert result.failed and "gave back what it was asked" in result.reason
 
 
 def test_analysis_is_taken_off_before_the_summary_is_used():

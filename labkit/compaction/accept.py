@@ -12,11 +12,13 @@ FINISHED = "stop"
 SHORT = 400
 """Characters: a longer text that begins like a refusal is a summary that quotes one."""
 REFUSALS = (
-    *("i'm sorry", "i am sorry", "sorry,", "sorry but", "my apologies", "i apologize", "i apologise"),
+    *("i'm sorry", "i am sorry", "i'm really sorry", "i'm so sorry", "i'm very sorry", "sorry"),
+    *("apologies", "my apologies", "i apologize", "i apologise", "i regret", "i respectfully"),
     *("i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable"),
     *("i'm not able", "i am not able", "i must decline", "i have to decline", "unfortunately, i"),
-    *("as an ai", "as a language model"),
-    *("抱歉", "对不起", "很抱歉", "非常抱歉", "不好意思", "我无法", "我不能", "我没办法", "无法总结"),
+    *("i'm not comfortable", "i don't feel comfortable", "as an ai", "as a language model"),
+    *("抱歉", "对不起", "很抱歉", "我很抱歉", "非常抱歉", "不好意思"),
+    *("我无法", "我不能", "我没办法", "无法总结"),
     *("作为ai", "作为一个ai", "作为人工智能", "作为一个人工智能"),
 )
 """How a refusal begins, in small letters, in English and Chinese."""
@@ -60,7 +62,7 @@ def useful(reply: Any, replaced_tokens: int, count: Callable[[str], int]) -> str
         return f"the summariser refused: {str(message.get('refusal') or text)[:120]!r}"
     if finish != FINISHED:
         return f"the summary was cut off (finish reason {finish!r})"
-    if not text:
+    if not any(map(str.isalnum, text)):
         return "the summary is empty"
     tokens = count(text)
     if tokens >= replaced_tokens:

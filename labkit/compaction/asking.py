@@ -52,6 +52,7 @@ def ask_summary(
         return Summary(problem=NOTHING_NEW, asked=False)
     problem = ""
     for request in requests(earlier.messages, instructions, earlier.to_hand_over(words_stay)):
+        asked = request[-1]["content"]
         try:
             reply = summarise(request, instructions.max_tokens)
         except Exception as error:
@@ -59,7 +60,7 @@ def ask_summary(
             if is_too_long(error):
                 continue
             return Summary(problem=problem)
-        problem = problem_of(reply, old)
+        problem = problem_of(reply, old) or echo_of(reply, asked)
         return Summary(problem=problem) if problem else Summary(summary_text(reply))
     return Summary(problem=f"{problem}; its window is too small even for a much shortened history")
 
@@ -71,6 +72,11 @@ def problem_of(reply: Any, old: Sequence[Message]) -> str:
         return useful(reply, tokens_or_more_than(count(summary_text(reply)), old), count)
     except Exception as error:
         return f"the summariser's reply cannot be read: {in_words(error)}"
+
+
+def echo_of(reply: Any, asked: str) -> str:
+    """Why a reply that is the request itself is no summary; an empty text for any other."""
+    return "the summariser gave back what it was asked" if summary_text(reply) == asked.strip() else ""
 
 
 SHORTEST = "some words of summary"
