@@ -8,6 +8,7 @@ is data and not instructions. An earlier summary is handed over beside it, to be
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -201,7 +202,7 @@ def fenced(tag: str, text: str, data: str = "") -> str:
     '<history>\\nno way out\\n</history>'
     """
     name = tag
-    while f"{name}>" in text or f"{name}>" in data:
+    while any(re.search(rf"{name}\s*>", part, re.IGNORECASE) for part in (text, data)):
         name = f"{tag}-{hashlib.sha256((name + text).encode('utf-8', 'replace')).hexdigest()[:8]}"
     return f"<{name}>\n{text}\n</{name}>"
 
