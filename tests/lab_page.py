@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, R
 from labkit.places import labs_dir
 
 LONGEST = 90_000  # milliseconds that anything may take: a lab from top to bottom, on a busy machine
+WIDTH, HEIGHT = 1280, 900  # of the window, in pixels: a small laptop
 SCRIPT = Path(__file__).with_name("lab_page.js")
 THIS_COMPUTER = re.compile(r"(https?|wss?)://127\.0\.0\.1:|data:|blob:")
 DIALOG = ".jp-Dialog"
@@ -133,15 +134,23 @@ class LabPage:
     # -- looks
 
     def theme(self, name: str) -> None:
-        """Settings > Theme > JupyterLab Light or Dark, and wait until it is there."""
+        """Settings > Theme > JupyterLab Light or Dark, and wait until it is there and nothing covers it."""
         self.menu("Settings", "Theme", f"JupyterLab {name}")
         script = "name => document.body.dataset.jpThemeName === name"
         self.page.wait_for_function(script, arg=f"JupyterLab {name}", timeout=LONGEST)
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=LONGEST)
 
     def shoot(self, name: str, part: Locator | None = None) -> Path:
-        """A picture of the window, or of a part of it."""
+        """A picture of the window, or of a part of it, which may be higher than the window is."""
         path = self.shots / f"{Path(self.name).stem[:2]}_{name}.png"
-        (part or self.page).screenshot(path=path)
+        box = part.bounding_box() if part else None
+        if part is None or box is None:
+            self.page.screenshot(path=path)
+            return path
+        self.page.set_viewport_size({"width": WIDTH, "height": max(HEIGHT, int(box["height"]) + 200)})
+        part.scroll_into_view_if_needed(timeout=LONGEST)
+        part.screenshot(path=path)
+        self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
         return path
 
     def shoot_all(self, name: str) -> None:
@@ -153,17 +162,27 @@ class LabPage:
             window += 1
 
 
+Opened = AbstractContextManager[LabPage]
+
+
+def open_lab(context: BrowserContext, server: LabServer, notebook: str, shots: Path) -> Opened:
+    """A fresh copy of a lab, in a window of its own, with a kernel of its own that ends with it."""
+    shutil.copyfile(labs_dir() / notebook, server.folder / notebook)
+    return open_notebook(context, server, notebook, shots)
+
+
 @contextmanager
-def open_lab(context: BrowserContext, lab: LabServer, notebook: str, shots: Path) -> Iterator[LabPage]:
-    """A fresh copy of a lab in a window of its own, with a kernel of its own that ends with it."""
-    shutil.copyfile(labs_dir() / notebook, lab.folder / notebook)
+def open_notebook(
+    context: BrowserContext, server: LabServer, notebook: str, shots: Path
+) -> Iterator[LabPage]:
+    """A notebook that is in the learner's folder, opened in the same way."""
     page = context.new_page()
     page.add_init_script(path=SCRIPT)
     opened = LabPage(page, notebook, shots)
     page.on("console", lambda message: _note_console(opened, message))
     page.on("pageerror", lambda error: opened.complaints.append(str(error)))
     page.on("request", lambda request: _note_request(opened, request))
-    page.goto(lab.address(notebook), timeout=LONGEST)
+    page.goto(server.address(notebook), timeout=LONGEST)
     opened.wait("ready")
     yield opened
     opened.ask("leave")

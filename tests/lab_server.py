@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+import nbformat
 import psutil
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/lab\S*[?&]token=(\w+)")
@@ -40,6 +41,13 @@ class LabServer:
     def address(self, notebook: str) -> str:
         """The page of one lab, without the tabs that another test left open."""
         return f"http://127.0.0.1:{self.port}/lab/tree/{quote(notebook)}?token={self.token}&reset"
+
+    def write(self, name: str, *codes: str) -> str:
+        """Put a notebook of code cells into the folder, beside the labs; returns its name."""
+        cells = [nbformat.v4.new_code_cell(code) for code in codes]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), self.folder / name)
+        return name
 
 
 @contextmanager

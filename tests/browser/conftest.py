@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browser_tools import chromium, open_browser
+from lab_page import HEIGHT, WIDTH
 from lab_server import LabServer, running_lab
 from playwright.sync_api import Browser, BrowserContext
 
@@ -37,5 +38,5 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def window(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without a past, for the tests of one module."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+    with browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}) as context:
         yield context
