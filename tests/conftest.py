@@ -14,6 +14,9 @@ settings.register_profile("dev", max_examples=100, deadline=None)
 settings.register_profile(
     "ci", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
+settings.register_profile(
+    "long", max_examples=100_000, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 LOOPBACK = {"localhost", "::1", "0.0.0.0", "::", ""}
