@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from math import log10
 
 from labkit.charts.growth import growth_alt, growth_title
@@ -38,7 +39,7 @@ def light_growth(requests: Sequence[RequestRecord], limit: int | None = None, ch
     _limit(pen, frame, limit)
     _line(pen, frame, requests)
     _compactions(pen, frame, requests)
-    _chosen(pen, frame, requests, chosen)
+    _chosen(pen, frame, requests, limit, chosen)
     _legend(pen, requests, limit)
     look = "display:block;width:100%;min-width:520px;max-width:820px;height:auto"
     return (
@@ -117,20 +118,46 @@ def _compactions(pen: Pen, frame: Frame, requests: Sequence[RequestRecord]) -> N
         pen.add(f'<path d="{"".join(places)}" fill="{style_of("tool").colour}" class="compactions"/>')
 
 
-def _chosen(pen: Pen, frame: Frame, requests: Sequence[RequestRecord], chosen: int) -> None:
+def _chosen(
+    pen: Pen, frame: Frame, requests: Sequence[RequestRecord], limit: int | None, chosen: int
+) -> None:
     if not 1 <= chosen <= len(requests):
         return
     x, y = frame.x(chosen), frame.y(requests[chosen - 1].tokens)
     pen.line(f"M{x:.1f} {TOP - 4}V{BOTTOM}", 1, ' stroke-dasharray="2 2" class="chosen"')
     pen.add(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="none" stroke="currentColor" stroke-width="2"/>')
     words = f"request {chosen}: {number(requests[chosen - 1].tokens)}"
-    left = x + 9 + text_width(words, 12) > WIDTH - RIGHT
+    width = 1.1 * text_width(words, 12)  # they are bold
+    left = x + 9 + width > WIDTH - RIGHT
     side = (x - 9, ' text-anchor="end"') if left else (x + 9, "")
+    start = x - 9 - width if left else x + 9
+    height = _clear_height(_heights_between(frame, requests, start, start + width), frame, limit)
     # A halo in the page's own ground keeps the words legible on top of the line.
     halo = (
         ' stroke="var(--jp-layout-color0, Canvas)" stroke-width="3" paint-order="stroke" font-weight="bold"'
     )
-    pen.text(side[0], BOTTOM - 7, words, halo + side[1])
+    pen.text(side[0], height, words, halo + side[1])
+
+
+def _heights_between(
+    frame: Frame, requests: Sequence[RequestRecord], left: float, right: float
+) -> list[float]:
+    """Where the line runs between two places, in steps that are small beside a letter."""
+    points = [(frame.x(each.index), frame.y(each.tokens)) for each in requests]
+    return [
+        y + (next_y - y) * part / 8
+        for (x, y), (next_x, next_y) in pairwise(points)
+        if next_x >= left and x <= right
+        for part in range(9)
+        if left <= x + (next_x - x) * part / 8 <= right
+    ]
+
+
+def _clear_height(line: Sequence[float], frame: Frame, limit: int | None) -> float:
+    """The height at which words keep farthest from the line and the limit; the lowest of several."""
+    taken = [*line, *([frame.y(limit)] if limit and limit <= frame.top else [])]
+    heights = [BOTTOM - 7 - 12 * step for step in range(int((BOTTOM - TOP - 14) / 12))]
+    return max(heights, key=lambda y: min((min(40, abs(y - 4 - other)) for other in taken), default=40))
 
 
 def _chosen_alt(requests: Sequence[RequestRecord], chosen: int) -> str:
