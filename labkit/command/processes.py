@@ -25,7 +25,7 @@ from labkit.command.environment import MARK
 SUPERVISED = sys.platform == "linux"
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 GRACE = 5.0  # seconds for the supervisor to end what the command has left
-_ROUNDS = 5  # of looking for stragglers: one could start another while it is being ended
+_ROUNDS = 10  # of looking for stragglers: one could start another while it is being ended
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,18 @@ def end(running: Running) -> None:
     for each in below:
         with suppress(psutil.Error):
             each.kill()
-    for _ in range(_ROUNDS):
-        if not _end_marked(running.mark):
-            break
+    _end_stragglers(running.mark, quiet_rounds=3 if running.control is None else 1)
     with suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
+
+
+def _end_stragglers(mark: str, quiet_rounds: int) -> None:
+    """Kill what bears the mark until several looks in a row find none: one that forks just then is missed."""
+    quiet = 0
+    for _ in range(_ROUNDS):
+        quiet = 0 if _end_marked(mark) else quiet + 1
+        if quiet == quiet_rounds:
+            break
 
 
 def _descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
