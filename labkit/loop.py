@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from labkit.compaction.base import Compaction
@@ -29,7 +28,7 @@ from labkit.messages import (
     tool_result,
     user,
 )
-from labkit.stopping import StopSign, hang_up
+from labkit.stopping import StopSign
 from labkit.streaming import Reply, collect, whole_reply
 from labkit.tokens import TokenCounter
 from labkit.tools import Tool, Toolbox, clean, run_tool_call
@@ -138,7 +137,8 @@ class Agent:
         self._stop = stop or StopSign()
         self.messages.append(user(text))
         try:
-            with self._stop.current():
+            with self._stop:
+                self._stop.raise_if_asked()
                 self.compact(self.after_input)
                 answer = run_turn(self.messages, self._ask, self._run_call, self.max_turns)
                 self.compact(self.after_tools)
@@ -160,6 +160,8 @@ class Agent:
             return None
         before = list(self.messages)
         result = compactor(list(before))
+        if result.failed:
+            self._stop.raise_if_asked()  # then that is why
         if result.changed:
             self.messages[:] = result.messages
             self._last_compaction = result
@@ -213,8 +215,7 @@ class Agent:
             return whole_reply(create(**request))
         stream = create(**request, stream=True, stream_options={"include_usage": True})
         # The SDK's stream is closed after use; a stand-in may give any iterable.
-        closing = stream if hasattr(stream, "__exit__") else nullcontext(stream)
-        with closing as chunks, self._stop.waking(partial(hang_up, stream)):
+        with stream if hasattr(stream, "__exit__") else nullcontext(stream) as chunks:
             return collect(chunks, on_text=self._show_text)
 
     def _show_text(self, piece: str) -> None:

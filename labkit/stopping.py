@@ -1,20 +1,22 @@
 """Ending a turn from another thread: a sign that the turn looks at, and that wakes what it waits for.
 
-The thread that runs the turn makes the sign the current one; a long wait (a stream, a command) looks it up,
-and says what must be done to end it. Nothing is killed: the turn ends itself, in its own thread, with its
-history sound.
+Nothing is killed: the turn ends itself, in its own thread, with its history sound. Only where it waits for
+the network is the connection ended under it, since nothing else would wake it.
 """
 
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
+from types import FrameType
 
 from labkit.errors import TurnStopped
+
+AGAIN = 0.1  # seconds; a client may try a request again whose connection was ended
 
 _current: ContextVar[StopSign | None] = ContextVar("labkit_stop_sign", default=None)
 
@@ -29,9 +31,10 @@ class StopSign:
     """
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._asked, self._over = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._wakers: list[Callable[[], None]] = []
+        self._turn: tuple[int, FrameType] | None = None  # its thread, and the function that runs it
 
     @property
     def asked(self) -> bool:
@@ -41,10 +44,13 @@ class StopSign:
     def ask(self) -> None:
         """Let the turn end at its next step, and wake it where it waits."""
         with self._lock:
+            if self.asked:
+                return
             self._asked.set()
             wakers = list(self._wakers)
         for wake in wakers:
             wake()
+        threading.Thread(target=self._hang_up, name="labkit hang up", daemon=True).start()
 
     def raise_if_asked(self) -> None:
         """Raise TurnStopped when the turn is to end."""
@@ -65,14 +71,25 @@ class StopSign:
             with self._lock:
                 self._wakers.remove(wake)
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
-        """While inside, this is the sign of what runs in this thread."""
-        token = _current.set(self)
-        try:
-            yield
-        finally:
-            _current.reset(token)
+    def __enter__(self) -> StopSign:
+        """From here on, what runs in this thread is the turn."""
+        self._token = _current.set(self)
+        self._turn = (threading.get_ident(), sys._getframe(1))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._turn = None
+        self._over.set()
+        _current.reset(self._token)
+
+    def _hang_up(self) -> None:
+        """End the connections that the turn waits for, until it is over."""
+        while not self._over.is_set():
+            turn = self._turn
+            if turn is None:  # not begun yet: it will look at the sign itself
+                return
+            hang_up(*turn)
+            self._over.wait(AGAIN)
 
 
 def current_sign() -> StopSign | None:
@@ -80,15 +97,19 @@ def current_sign() -> StopSign | None:
     return _current.get()
 
 
-def hang_up(stream: Any) -> None:
-    """Wake a thread that waits for the next piece of an SDK's stream: its connection ends here and now.
+def hang_up(thread: int, base: FrameType) -> None:
+    """If a thread waits for a socket, end that socket's connection; the wait then fails at once.
 
-    Closing would not do: a thread that waits for a socket does not see it closed. Where the connection cannot
-    be found (a stand-in, another client), the turn ends with the stream's next piece.
+    Closing it would not do: on most systems a thread that waits for a socket does not see it closed. The
+    clients keep their sockets to themselves, so it is looked for where it must be: among what the functions
+    that wait are working on. Functions from `base` outwards are none of the turn's.
     """
-    response = getattr(stream, "response", None)
-    network = getattr(response, "extensions", {}).get("network_stream")
-    connection = network.get_extra_info("socket") if network is not None else None
-    if connection is not None:
-        with suppress(OSError):  # it has ended by itself
-            connection.shutdown(socket.SHUT_RDWR)
+    frame = sys._current_frames().get(thread)
+    while frame is not None and frame is not base:
+        for value in list(frame.f_locals.values()):
+            found = value if isinstance(value, socket.socket) else getattr(value, "__dict__", {}).get("_sock")
+            if isinstance(found, socket.socket):
+                with suppress(OSError):  # it has ended by itself
+                    found.shutdown(socket.SHUT_RDWR)
+                return
+        frame = frame.f_back

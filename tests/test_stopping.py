@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import suppress
 
 import pytest
+from openai import OpenAI
 
 from labkit.command import run
+from labkit.compaction import SafeCutCompactor, model_summariser
 from labkit.connect import connect, understudy
 from labkit.errors import TurnStopped
 from labkit.loop import Agent, Event
-from labkit.messages import INTERRUPTED, problems
+from labkit.messages import INTERRUPTED, assistant, problems, user
 from labkit.playground import fresh_playground, playground_tools
 from labkit.stopping import StopSign
 
 LONG = 30.0  # seconds; a test that waits for this has failed long before
 
 
-def stopped_in_a_thread(
-    agent: Agent, text: str, when: threading.Event, sign: StopSign | None = None
-) -> list[BaseException]:
+def stopped_in_a_thread(agent: Agent, text: str, when: threading.Event) -> list[BaseException]:
     """Run a turn in a thread, stop it when the event comes, and return what it raised."""
     raised: list[BaseException] = []
 
     def turn() -> None:
         try:
-            agent.run(text, sign)
+            agent.run(text)
         except BaseException as error:
             raised.append(error)
 
@@ -48,25 +49,59 @@ def noticing(kind: str, seen: threading.Event) -> Callable[[Event], None]:
     return notice
 
 
-class Noticing(StopSign):
-    """A sign that says when somebody begins to wait under it: here, for the pieces of an open stream."""
+def serving(answers: list[bytes]) -> tuple[str, threading.Event]:
+    """A service that says this much to a request, and then nothing more; the event comes once it has."""
+    said = threading.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(LONG)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.waited_under = threading.Event()
+    def serve() -> None:
+        with listener, suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65_536)
+                    for answer in answers:
+                        connection.sendall(answer)
+                    said.set()
+                    while connection.recv(65_536):  # until the other side hangs up
+                        pass
 
-    def waking(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
-        self.waited_under.set()
-        return super().waking(wake)
+    threading.Thread(target=serve, daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/v1", said
 
 
-def test_a_stream_is_hung_up_while_the_next_piece_is_waited_for() -> None:
-    client, model = connect()
-    understudy().faults.add("slow", seconds=4 * LONG)
-    sign = Noticing()
-    agent = Agent(client, model, stream=True)
-    raised = stopped_in_a_thread(agent, "hello", sign.waited_under, sign)
+HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+PIECE = b'data: {"choices": [{"index": 0, "delta": {"content": "I am"}}]}\n\n'
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    "answers", [[], [HEADERS], [HEADERS, PIECE]], ids=["nothing", "headers", "first piece"]
+)
+def test_a_service_that_falls_silent_is_hung_up_on(stream, answers) -> None:
+    url, said = serving(answers)
+    with OpenAI(base_url=url, api_key="none", max_retries=2) as client:
+        agent = Agent(client, "silent", stream=stream)
+        raised = stopped_in_a_thread(agent, "hello", said)
     assert [type(error) for error in raised] == [TurnStopped]
+    assert [message["role"] for message in agent.messages] == ["user"]
+    for thread in threading.enumerate():
+        if thread.name == "labkit hang up":
+            thread.join(LONG)
+            assert not thread.is_alive()
+
+
+def test_a_summary_under_way_is_given_up_and_does_not_count_as_a_failure() -> None:
+    url, said = serving([])
+    with OpenAI(base_url=url, api_key="none", max_retries=0) as client:
+        summarise = model_summariser(client, "silent")
+        agent = Agent(client, "silent", before_request=SafeCutCompactor(50, summarise=summarise))
+        agent.messages += [user("x" * 900), assistant("y" * 900)]
+        for _ in range(4):
+            said.clear()
+            raised = stopped_in_a_thread(agent, "hello", said)
+            assert [type(error) for error in raised] == [TurnStopped]
     assert not problems(agent.messages)
 
 
@@ -139,7 +174,7 @@ def test_a_command_outside_of_a_turn_still_ends_at_its_time_limit_and_with_its_e
     ended = run("python -c 'import time; time.sleep(60)'", tmp_path, timeout=0.3)
     assert ended.exit_code is None and not ended.stopped
     sign = StopSign()
-    with sign.current():
+    with sign:
         assert run("exit 4", tmp_path).exit_code == 4
         assert run("python -c 'import time; time.sleep(60)'", tmp_path, timeout=0.3).exit_code is None
         sign.ask()
