@@ -120,9 +120,10 @@ def test_a_command_under_way_is_ended_and_its_result_says_so() -> None:
     folder = fresh_playground("stopping")
     seen = threading.Event()
     agent = Agent(client, model, tools=playground_tools(folder), on_event=noticing("reply", seen))
-    waits = "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)"
-    (folder / "wait.py").write_text(waits, encoding="utf-8")
-    raised = stopped_in_a_thread(agent, "run the command `python wait.py`", seen)
+    (folder / "wait.py").write_text("import time; time.sleep(80)", encoding="utf-8")
+    raised = stopped_in_a_thread(
+        agent, 'use run_command with {"command": "python wait.py", "timeout": 90}', seen
+    )
     assert [type(error) for error in raised] == [TurnStopped]
     assert not problems(agent.messages)
     assert "stopped" in agent.messages[-1]["content"] or agent.messages[-1]["content"] == INTERRUPTED
