@@ -70,6 +70,7 @@ from labkit.replay import Replay, replay
 from labkit.sessions import recorded
 from labkit.streaming import Reply
 from labkit.strip import strip
+from labkit.widgets import chat_panel, explorer
 
 client, model = connect()
 tools = playground_tools(fresh_playground("lab3"))
@@ -844,8 +845,17 @@ policies(
 # any compaction. Providers remember the beginning of a request they have seen before, and ask less for it.
 # Each compaction changes that beginning. When it pays all the same is the subject of lab 6.
 #
-# Now try a pair of your own, `replay_with(30, 6)` for instance, or another recorded session:
-# `recorded("small")` is so short that nothing happens.
+# Now turn the knobs yourself. The explorer replays a session at each move: with the mouse, or with Tab and
+# the arrow keys. It uses `CountCompactor`, labkit's sound form, so no slice is bad. Look for three things.
+#
+# - Move **threshold** up: fewer compactions, and taller teeth.
+# - Move **keep** up towards the threshold: more teeth, and smaller ones, for there is less room between the
+#   two.
+# - Step through the compactions with **next compaction**, and see on the strip what is summarised and what
+#   is kept.
+
+# %%
+explorer(session, "count", threshold=20, keep=6)
 
 # %% [markdown]
 # ## 11. Say it
@@ -989,6 +999,13 @@ for text in (
 
 # %%
 strip(agent.messages, title="My own task")
+
+# %% [markdown]
+# Go on talking to it. **Send** (or Enter) begins a turn and **Stop** ends it. The bar runs towards the
+# threshold, and a compaction shows on the strip.
+
+# %%
+chat_panel(agent)
 
 # %% [markdown]
 # **Next:** [lab 4, compaction by tokens, at a safe cut](04_safe_cut.ipynb).

@@ -58,6 +58,7 @@ from labkit.strip import strip
 from labkit.tokens import TokenCounter, estimate_tokens
 from labkit.tools import Toolbox
 from labkit.trace import Trace
+from labkit.widgets import chat_panel, explorer
 
 client, model = connect()
 folder = fresh_playground("lab4")
@@ -729,6 +730,18 @@ for task in SESSION:
 # No review, after twelve requests in circles. And the last answer belongs to another question: in that
 # history there was too little left to tell what was being asked.
 #
+# To turn the knobs on a longer session, use the explorer. It replays a recorded session of 100 messages at
+# each move: with the mouse, or with Tab and the arrow keys. A replay asks no model, so it cannot go in
+# circles as the agent did, but it counts everything.
+#
+# Move **limit** from right to left. Fewer and fewer tokens are sent. And how many of them are *fresh*? More
+# and more: each compaction changes the beginning of the history, and what was cached of it is worth nothing.
+# Below the size of the largest message, some requests stay over the limit whatever you do.
+
+# %%
+explorer("medium", "safe-cut", limit=6000)
+
+# %% [markdown]
 # Now change something. Give the compactor in `run_session` a `keep_recent` of 4 or 6: more of the present
 # stays, and less is saved. Or put your own function in its place:
 # `before_request=lambda messages: compact(messages, ask_model, limit)`.
@@ -877,6 +890,13 @@ growth(mine.trace, limit=MY_LIMIT, estimate=estimate_tokens)
 
 # %%
 strip(mine.messages, cuts=True, title="My own task")
+
+# %% [markdown]
+# And here you can go on talking to it. **Send** (or Enter) begins a turn and **Stop** ends it. The bar runs
+# towards the limit, and a compaction shows on the strip.
+
+# %%
+chat_panel(mine)
 
 # %% [markdown]
 # **Next:** [lab 5, two tiers](05_two_tiers.ipynb).

@@ -64,6 +64,7 @@ from labkit.streaming import Reply
 from labkit.strip import strip
 from labkit.tokens import shared_counter
 from labkit.tools import Toolbox
+from labkit.widgets import chat_panel, explorer
 
 # %% [markdown]
 # Connect to the model, and make a fresh playground. As before, the model is the **understudy**: a set of
@@ -836,6 +837,19 @@ for limit in (2000, 3000, 4000, 6000):
 # nothing to do.
 #
 # Change something: other limits, `tier_1` with other settings, `ten_days` in place of the medium session.
+#
+# ### All knobs at once
+#
+# The explorer replays the session at each move of a knob: with the mouse, or with Tab and the arrow keys.
+# (Its tier 2 only rehearses: it writes no snapshots.) Two things to try:
+#
+# - Raise **batch** from 0 to 250. About as much is sent as before, but a third less of it is fresh: the stubs
+#   come seldom and many at once, so the beginning of the history stays cached.
+# - Choose the policy **safe-cut** of lab 4 and set its limit to 4,000, too. It sends about half as much. Step
+#   through its compactions: what has it lost that your two tiers still have?
+
+# %%
+explorer(session, "two-tier", limit=4000)
 
 # %% [markdown]
 # ## 11. Say it
@@ -988,6 +1002,13 @@ for wish in (
 
 # %%
 strip(mine.messages, title="My own task: what is left of the history")
+
+# %% [markdown]
+# Go on talking to it. **Send** (or Enter) begins a turn and **Stop** ends it. A compaction, of either tier,
+# shows on the strip.
+
+# %%
+chat_panel(mine, limit=1000)
 
 # %% [markdown]
 # **With a real model.** Put `LABKIT_MODEL` and a key into a file `.env` in your labs' folder, and every
