@@ -145,7 +145,7 @@ def with_floor(result: Compaction, limit: int, measure: Measure) -> Compaction:
 
 @dataclass(frozen=True)
 class Chain:
-    """Compactors one after the other, each on what the one before it left. Made by `chain`."""
+    """Compactors one after the other, round after round, until none changes anything. Made by `chain`."""
 
     compactors: tuple[Compactor, ...]
 
@@ -153,10 +153,11 @@ class Chain:
         """All steps as one `Compaction`; a step that failed is the last."""
         steps: list[Compaction] = []
         current = list(messages)
-        for compactor in self.compactors:
-            steps.append(compactor(current))
-            current = list(steps[-1].messages)
-            if steps[-1].failed:
+        for _ in self.compactors:  # what one does can make work for those before it
+            done = self._round(current)
+            steps += done
+            current = list(done[-1].messages)
+            if done[-1].failed or not any(step.changed for step in done):
                 break
         telling = [step for step in steps if step.changed or step.failed or step.over_limit] or steps
         return Compaction(
@@ -169,6 +170,15 @@ class Chain:
             failed=any(step.failed for step in steps),
             over_limit=max((self._still_over(step, current) for step in steps), default=0),
         )
+
+    def _round(self, messages: list[Message]) -> list[Compaction]:
+        """Each compactor once, on what the one before it left, up to one that fails."""
+        steps: list[Compaction] = []
+        for compactor in self.compactors:
+            steps.append(compactor(list(steps[-1].messages if steps else messages)))
+            if steps[-1].failed:
+                break
+        return steps
 
     def _still_over(self, step: Compaction, current: list[Message]) -> int:
         """What a step left above its limit, less what the steps after it saved."""
