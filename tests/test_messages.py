@@ -208,9 +208,14 @@ any_message = st.one_of(
     st.builds(
         assistant,
         st.one_of(st.none(), st.text(max_size=3)),
-        st.lists(st.builds(tool_call, ids, st.sampled_from(["f", ""]), st.sampled_from(["{}", "{", "1"])), max_size=3),
+        st.lists(
+            st.builds(tool_call, ids, st.sampled_from(["f", ""]), st.sampled_from(["{}", "{", "1"])),
+            max_size=3,
+        ),
     ),
-    st.dictionaries(st.sampled_from(["role", "content", "tool_calls", "name"]), st.one_of(st.none(), ids), max_size=3),
+    st.dictionaries(
+        st.sampled_from(["role", "content", "tool_calls", "name"]), st.one_of(st.none(), ids), max_size=3
+    ),
 )
 histories = st.lists(any_message, max_size=12)
 
@@ -245,6 +250,8 @@ def test_every_index_between_whole_exchanges_is_a_legal_cut(history):
         for index in range(len(history) + 1):
             both_sound = all(not part or not problems(part) for part in (history[:index], history[index:]))
             leading = index > 0 and all(m["role"] in ("system", "developer") for m in history[:index])
-            inside_system = index < len(history) and leading and history[index]["role"] in ("system", "developer")
+            inside_system = (
+                index < len(history) and leading and history[index]["role"] in ("system", "developer")
+            )
             at_start = index == 0 and history[0]["role"] in ("system", "developer")
             assert (index in cuts) == (both_sound and not inside_system and not at_start)

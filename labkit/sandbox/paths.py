@@ -111,7 +111,7 @@ def _name_problem(name: str, windows: bool) -> str:
         return "a name in it ends with a full stop or a space"
     if _DEVICE.fullmatch(name):
         return f"{name} is a device"
-    return "a name in it holds one of : * ? \" < > |" if re.search(r'[:*?"<>|]', name) else ""
+    return 'a name in it holds one of : * ? " < > |' if re.search(r'[:*?"<>|]', name) else ""
 
 
 def _shown(path: str) -> str:
