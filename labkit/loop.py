@@ -47,13 +47,14 @@ MOST_FAILURES = 3
 
 
 def run_turn(messages: list[Message], ask: Ask, run_call: RunCall, max_turns: int = 12) -> str:
-    """Run one turn: ask the model, run the tools it calls, ask again, until it answers. Returns the answer.
+    """Run one turn: ask the model, run the tools it calls, ask again, until it answers.
 
-    In: a history that ends with the user's message; `ask`, which takes a history and returns a `Reply`;
-    `run_call`, which takes a tool call and returns its tool message; and the most requests a turn may make.
-    Every reply and every result is appended to `messages`, which a provider accepts whenever this returns.
-    A reply that was cut short is not run: its calls get CUT_SHORT as their result. At the limit the turn ends
-    with an assistant message that says so.
+    In: a history that ends with the user's message; `ask`, which takes a history and returns a
+    `Reply`; `run_call`, which takes a tool call and returns its tool message; and the most requests
+    a turn may make. Out: the answer's text. Every reply and every result is appended to `messages`,
+    which a provider accepts whenever this returns. A reply that was cut short is not run: its calls
+    get CUT_SHORT as their result. At the limit the turn ends with an assistant message that says
+    so.
     """
     for _ in range(max_turns):
         reply = ask(messages)

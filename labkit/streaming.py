@@ -64,11 +64,12 @@ def growing_message() -> dict[str, Any]:
 def merge_delta(growing: dict[str, Any], delta: dict[str, Any]) -> None:
     """Put one delta of a stream into the growing message.
 
-    Text goes to the end of the list `growing["content"]`, a refusal to that of `growing["refusal"]`.
+    Text goes to the end of the list `growing["content"]`, a refusal to that of
+    `growing["refusal"]`.
 
-    A fragment of a tool call goes to its call in `growing["calls"]`: a dict with `index`, `id`, `name` and
-    `arguments` (a list of pieces). The first fragment of a call makes that dict. Id and name are set once,
-    whatever later fragments repeat. Arguments are only collected, never read.
+    A fragment of a tool call goes to its call in `growing["calls"]`: a dict with `index`, `id`,
+    `name` and `arguments` (a list of pieces). The first fragment of a call makes that dict. Id and
+    name are set once, whatever later fragments repeat. Arguments are only collected, never read.
 
     >>> growing = growing_message()
     >>> for text in ("Hel", None, "lo"):
@@ -108,12 +109,12 @@ def finished_message(growing: dict[str, Any]) -> Message:
 def collect(chunks: Iterable[Any], on_text: Callable[[str], None] | None = None) -> Reply:
     """Read a stream to its end and return the whole reply.
 
-    `chunks` are SDK objects or dicts; `plain_chunks(chunks)` gives each as a dict. `on_text` is called with
-    each piece of text as it comes, for the person at the screen. A reply cut off by `length` comes back with
-    that finish reason, so that its `calls_may_run` is False.
+    `chunks` are SDK objects or dicts; `plain_chunks(chunks)` gives each as a dict. `on_text` is
+    called with each piece of text as it comes, for the person at the screen. A reply cut off by
+    `length` comes back with that finish reason, so that its `calls_may_run` is False.
 
-    Raises StreamInterrupted (its `.partial` is a Reply with what came so far) when the stream ends without
-    a finish reason, carries an error, or breaks.
+    Raises StreamInterrupted (its `.partial` is a Reply with what came so far) when the stream ends
+    without a finish reason, carries an error, or breaks.
     """
     growing, finish_reason, usage = growing_message(), None, None
     try:

@@ -50,8 +50,8 @@ Source: https://platform.openai.com/docs/guides/prompt-caching
 def estimate_tokens(messages: Sequence[Message], chars_per_token: float = 2) -> int:
     """About how many tokens a history has: its characters divided by `chars_per_token`, rounded up.
 
-    Counted are the characters of every message's text (content may be a string, null, or a list of parts)
-    and of every tool call's arguments, nothing else. Lab 4 measures how far off that is.
+    Counted are the characters of every message's text (content may be a string, null, or a list of
+    parts) and of every tool call's arguments, nothing else. Lab 4 measures how far off that is.
 
     >>> estimate_tokens([{"role": "user", "content": "hello"}])
     3

@@ -152,9 +152,10 @@ class Toolbox:
 def run_tool_call(call: dict[str, Any], toolbox: Toolbox) -> Message:
     """Run one tool call and return its tool message: always a message, whatever the call holds.
 
-    In: a call as the model sent it, and the toolbox. Out: `{"role": "tool", "tool_call_id": ..., "content":
-    ...}`, with the result as text. An unknown tool, arguments that are not JSON or do not fit, and an
-    exception inside the tool each become text that starts with "Error: " and says what to do.
+    In: a call as the model sent it, and the toolbox. Out: `{"role": "tool", "tool_call_id": ...,
+    "content": ...}`, with the result as text. An unknown tool, arguments that are not JSON or do
+    not fit, and an exception inside the tool each become text that starts with "Error: " and says
+    what to do.
 
     >>> call = {"id": "c1", "type": "function", "function": {"name": "fly", "arguments": "{}"}}
     >>> run_tool_call(call, Toolbox())

@@ -23,8 +23,9 @@ def split_history(
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """Exercise 3.1: a history in three parts, as (system, old, recent).
 
-    `system` is the leading system message (or messages, or none), `recent` the last `keep_last` of the
-    others, `old` all between. Every message is in exactly one part; a short history has no old part.
+    `system` is the leading system message (or messages, or none), `recent` the last `keep_last` of
+    the others, `old` all between. Every message is in exactly one part; a short history has no old
+    part.
 
     >>> from labkit.messages import assistant, system, user
     >>> split_history([system("s"), user("1"), assistant("2"), user("3")], keep_last=1)[1]
@@ -36,11 +37,11 @@ def split_history(
 
 
 def rebuild(system: Sequence[Message], summary: str, recent: Sequence[Message]) -> list[Message]:
-    """Exercise 3.3: the new history, as a new list: system, the summary with its answer, the recent messages.
+    """Exercise 3.3: the new history: system, the summary with its answer, the recent messages.
 
-    The summary is a user message headed `[Context summary - earlier conversation]`, and an assistant message
-    acknowledges it, unless the recent messages begin with one of the assistant's: user and assistant take
-    turns.
+    It is a new list. The summary is a user message headed
+    `[Context summary - earlier conversation]`, and an assistant message acknowledges it, unless the
+    recent messages begin with one of the assistant's: user and assistant take turns.
     """
     pair = [user(f"{COUNT_HEADING}\n\n{summary}")]
     if not recent or recent[0]["role"] != "assistant":
@@ -55,11 +56,11 @@ def compact_if_needed(
     keep_last: int = 6,
     instructions: Instructions = COUNT_SECTIONS,
 ) -> Compaction:
-    """Exercise 3.4: summarise the old part when there are more than `threshold` messages, system included.
+    """Exercise 3.4: summarise the old part of a history of more than `threshold` messages.
 
-    A summary that failed or is of no use leaves all as it was; the reason says why. The slice is the lab's
-    plain one: it may fall between a call and its result (`CountCompactor` chooses `keep_last` so that it does
-    not).
+    System messages count, too. A summary that failed or is of no use leaves all as it was; the
+    reason says why. The slice is the lab's plain one: it may fall between a call and its result
+    (`CountCompactor` chooses `keep_last` so that it does not).
     """
     before = exact_tokens(messages)
     if len(messages) <= threshold:

@@ -41,12 +41,13 @@ LEAST_WORDS, MOST_WORDS = 400, 4000
 def choose_cut(messages: Sequence[Message], keep_recent: int = 2) -> int | None:
     """Exercise 4.2: where to cut, or None when there is nothing to cut off.
 
-    From the end, `keep_recent` messages back, then further back to a legal cut. The system part is never cut
-    off, and a cut directly after it would keep everything, so that is None too.
+    From the end, `keep_recent` messages back, then further back to a legal cut. The system part is
+    never cut off, and a cut directly after it would keep everything, so that is None too.
 
     >>> from labkit.messages import assistant, system, tool_call, tool_result, user
     >>> call = assistant(calls=[tool_call("a", "f", {})])
-    >>> choose_cut([system("s"), user("go"), call, tool_result("a", "ok"), assistant("done")], keep_recent=2)
+    >>> history = [system("s"), user("go"), call, tool_result("a", "ok"), assistant("done")]
+    >>> choose_cut(history, keep_recent=2)
     2
     """
     start, wanted = system_length(messages), len(messages) - keep_recent
@@ -59,8 +60,8 @@ def compact(
 ) -> Compaction:
     """Exercise 4.3: above `limit` estimated tokens, summarise what stands before the cut.
 
-    The summary comes from a request of its own, with the compressor's messages and no tools. Nothing to do,
-    or no usable summary: a copy of the history, never the list that came in.
+    The summary comes from a request of its own, with the compressor's messages and no tools.
+    Nothing to do, or no usable summary: a copy of the history, never the list that came in.
     """
     before, cut = estimate_tokens(messages), choose_cut(messages, keep_recent)
     if before <= limit or cut is None:

@@ -24,8 +24,8 @@ OWNER_ONLY = 0o700
 def write_snapshot(messages: Sequence[Message], folder: str | Path) -> Path:
     """Exercise 5.2: write the whole history to `folder/memory_<time>.jsonl` and return that path.
 
-    A new name each time, also three within a second and from several processes. Nothing that exists is ever
-    overwritten, and no half file ever stands under such a name.
+    A new name each time, also three within a second and from several processes. Nothing that exists
+    is ever overwritten, and no half file ever stands under such a name.
 
     Raises SnapshotError when it cannot be written; then nothing has changed.
     """

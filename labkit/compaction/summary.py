@@ -136,9 +136,10 @@ def summary_request(
 def render_history(messages: Sequence[Message], max_result_chars: int = 2000) -> str:
     """Exercise 3.2: a history as text: who spoke, which tool was called with what, what came back.
 
-    Every line of content is quoted with `> `, so that nothing inside can pose as a heading. A tool result, or
-    the arguments of a call, of more than `max_result_chars` characters keeps its head and its tail. A result
-    stands under its tool's name, or under "an unknown tool" when its call is not there.
+    Every line of content is quoted with `> `, so that nothing inside can pose as a heading. A tool
+    result, or the arguments of a call, of more than `max_result_chars` characters keeps its head
+    and its tail. A result stands under its tool's name, or under "an unknown tool" when its call is
+    not there.
 
     >>> print(render_history([{"role": "user", "content": "Read a.md"}]))
     user:

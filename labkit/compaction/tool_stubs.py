@@ -29,8 +29,9 @@ def stub_old_results(
 ) -> list[Message]:
     """Exercise 5.1: a new history in which old, long tool results say `[compressed]`.
 
-    Long is more than `min_chars` characters of text. The `keep_recent` newest of the long ones stay, and so
-    do all that the model has not read yet. Ids stay; nothing grows; a stub is not stubbed again.
+    Long is more than `min_chars` characters of text. The `keep_recent` newest of the long ones
+    stay, and so do all that the model has not read yet. Ids stay; nothing grows; a stub is not
+    stubbed again.
 
     >>> from labkit.messages import assistant, tool_call, tool_result
     >>> call, result = assistant(calls=[tool_call("a", "f", {})]), tool_result("a", "x" * 200)

@@ -49,9 +49,10 @@ def compact_all(
 ) -> Compaction:
     """Exercise 5.3: the whole history to disk, then three messages in its place.
 
-    System, `[Context has been compressed. Memory: <path>]` with the summary, and an answer to it. What the
-    model has not read yet stays behind them, word for word. The path is relative to `root` (the folder around
-    `folder`, if none is given), so that the agent's own file tool can open it. Raises SnapshotError.
+    System, `[Context has been compressed. Memory: <path>]` with the summary, and an answer to it.
+    What the model has not read yet stays behind them, word for word. The path is relative to `root`
+    (the folder around `folder`, if none is given), so that the agent's own file tool can open it.
+    Raises SnapshotError.
     """
     path = write_snapshot(messages, folder)  # first: nothing changes before the whole of it is safe
     system, old, unread = split_unread(messages)
@@ -67,7 +68,8 @@ def compact_all(
 def after_input(messages: list[Message], stubs: Compactor, full: Compactor, limit: int = 30000) -> Compaction:
     """Exercise 5.4: who runs after the user's input? Tier 2, if the history is over the limit.
 
-    The limit is in tokens, estimated as characters / 4. Never while a call still waits for its result.
+    The limit is in tokens, estimated as characters / 4. Never while a call still waits for its
+    result.
     """
     tokens = quarter_of_characters(messages)
     if tokens <= limit:

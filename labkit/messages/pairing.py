@@ -95,9 +95,10 @@ def _exchanges(messages: Sequence[Message], pairing: Pairing) -> Iterator[Exchan
 def legal_cuts(messages: Sequence[Message]) -> list[int]:
     """Every index `i` at which a history may be cut into `messages[:i]` and `messages[i:]`.
 
-    Both sides hold whole exchanges: no call is parted from its result. The indices ascend from the end of
-    the leading system part to `len(messages)`. An exchange that still waits for results has no cut after
-    it; one that was interrupted long ago (an assistant message follows) blocks nothing.
+    Both sides hold whole exchanges: no call is parted from its result. The indices ascend from the
+    end of the leading system part to `len(messages)`. An exchange that still waits for results has
+    no cut after it; one that was interrupted long ago (an assistant message follows) blocks
+    nothing.
 
     >>> from labkit.messages import assistant, system, tool_call, tool_result, user
     >>> calls = [tool_call("a", "f", {}), tool_call("b", "f", {})]
