@@ -203,9 +203,16 @@ def fenced(tag: str, text: str, data: str = "") -> str:
     '<history>\\nno way out\\n</history>'
     """
     name = tag
-    while any(re.search(rf"{name}\s*>", part, re.IGNORECASE) for part in (text, data)):
+    while any(_may_close(name, part) for part in (text, data)):
         name = f"{tag}-{hashlib.sha256((name + text).encode('utf-8', 'replace')).hexdigest()[:8]}"
     return f"<{name}>\n{text}\n</{name}>"
+
+
+def _may_close(name: str, text: str) -> bool:
+    """Whether a text holds something that may be read as the end of the tag `name`."""
+    if text.isascii() and name not in text.lower():  # by far the quicker answer, and the usual one
+        return False
+    return re.search(rf"{name}\s*>", text, re.IGNORECASE) is not None
 
 
 def one_line(name: Any) -> str:
