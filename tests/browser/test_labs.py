@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lab_page import LabPage, open_lab
 from lab_server import LabServer
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from labkit.checks.catalogue import LabInfo, labs
 
@@ -93,6 +93,15 @@ def test_a_lab_asks_nothing_of_the_network(ran: Ran) -> None:
 
 def test_no_widget_is_missing(ran: Ran) -> None:
     assert [words for words in NO_WIDGET if words in ran.text] == []
+
+
+def test_explorer_and_chat_are_there_once_from_lab_3_on(ran: Ran) -> None:
+    times = 1 if ran.about.number >= "03" else 0
+    for name in ("explorer", "chat"):
+        shown = ran.lab.page.locator(f".labkit-{name}")
+        expect(shown).to_have_count(times)
+        if times:
+            ran.lab.shoot(name, shown)
 
 
 def test_every_exercise_is_called_not_started(ran: Ran) -> None:
