@@ -62,21 +62,33 @@ def tokens_or_more_than(enough: int, messages: Sequence[Message]) -> int:
 
 def half_of_characters(messages: Sequence[Message]) -> int:
     """Source system B's estimate: characters / 2, as `estimate_tokens` counts them."""
-    return -(-_CHARACTERS.total(messages, _characters) // 2)
+    return -(-_characters(messages) // 2)
 
 
 def quarter_of_characters(messages: Sequence[Message]) -> int:
     """Source system C's estimate: characters / 4, as `estimate_tokens` counts them."""
-    return -(-_CHARACTERS.total(messages, _characters) // 4)
+    return -(-_characters(messages) // 4)
 
 
-def _characters(message: Message) -> int:
-    """The characters of a message's text and of its calls' arguments."""
-    arguments = (str(function_of(call).get("arguments") or "") for call in calls_of(message))
-    return len(text_of(message.get("content"))) + sum(map(len, arguments))
+def _characters(messages: Sequence[Message]) -> int:
+    """The characters of a history. They are asked for several times a request, so of a long one only those
+    of new messages are counted; of a short one all, since remembering would cost more.
+    """
+    if len(messages) < SHORT:
+        return sum(map(_characters_of, messages))
+    return _CHARACTERS.total(messages, _characters_of)
 
 
-_CHARACTERS = HistoryLedger()  # the estimates are asked for several times a request: only what is new counts
+def _characters_of(message: Message) -> int:
+    content = message.get("content")
+    characters = len(content) if isinstance(content, str) else len(text_of(content))
+    if "tool_calls" in message:
+        characters += sum(len(str(function_of(call).get("arguments") or "")) for call in calls_of(message))
+    return characters
+
+
+SHORT = 64  # messages
+_CHARACTERS = HistoryLedger()
 
 
 def unchanged(

@@ -13,13 +13,12 @@ from typing import Any
 import ipywidgets as widgets
 
 from labkit.messages import Message
-from labkit.policies import POLICIES
 from labkit.sessions import RECORDED, recorded
 from labkit.widgets.controls import button, dropdown, set_range, slider
 from labkit.widgets.opened import closed, opened
 from labkit.widgets.outcome import Outcome, Session
 from labkit.widgets.parts import close_tree, html, mended, row
-from labkit.widgets.settings import DEFAULTS, KNOBS, MEANINGS, Settings, ranges
+from labkit.widgets.settings import DEFAULTS, KNOBS, MEANINGS, SHORT, Settings, ranges
 from labkit.widgets.view import View
 
 OWN = "yours"
@@ -106,8 +105,8 @@ class Explorer:
         )
         sessions = [(f"{name}: {count:,} messages", name) for name, count in RECORDED.items()]
         self.session = dropdown("session", [*own, *sessions], session)
-        policies = [(f"{name}: {words}", name) for name, words in POLICIES.items()]
-        self.policy = dropdown("policy", policies, policy, "36em")
+        policies = [(f"{name}: {words}", name) for name, words in SHORT.items()]
+        self.policy = dropdown("policy", policies, policy, "26em")
         self.knobs = {name: slider(name) for name in ALL_KNOBS}
         self._meanings = {name: html(f"labkit-explorer-{name}-meaning") for name in ALL_KNOBS}
         self._rows = {name: row(self.knobs[name], self._meanings[name]) for name in ALL_KNOBS}

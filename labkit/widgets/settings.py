@@ -21,6 +21,14 @@ KNOBS = {
 }
 """The knobs of each policy. Without a policy, and by count, the limit is a line to look at, no more."""
 
+SHORT = {
+    "off": "no compaction",
+    "count": "by number of messages (lab 3)",
+    "safe-cut": "by tokens (lab 4)",
+    "two-tier": "stubs, then all at once (lab 5)",
+}
+"""Each policy in a few words."""
+
 MEANINGS = {
     ("off", "limit"): "only a line: nothing is compacted",
     ("count", "threshold"): "messages; more than that are compacted",
@@ -30,7 +38,7 @@ MEANINGS = {
     ("safe-cut", "keep"): "newest messages that stay",
     ("two-tier", "limit"): "tokens; above that, all at once (tier 2)",
     ("two-tier", "keep"): "newest long tool results that stay (tier 1)",
-    ("two-tier", "batch"): "tokens that a batch of stubs must save; 0: each stub at once",
+    ("two-tier", "batch"): "tokens to save with each batch of stubs",
 }
 
 
