@@ -1,7 +1,7 @@
 """Processes that a lab left behind: kernels and servers whose parent is gone.
 
-A process of the labs is known by LABKIT_WORKSPACE in its environment: `labkit lab` and `labkit run` set it. It
-is a stray when nobody is left who would end it.
+A process of the labs is known by LABKIT_WORKSPACE in its environment: `labkit lab` and `labkit run` set it.
+It is a stray when nobody is left who would end it.
 """
 
 from __future__ import annotations
