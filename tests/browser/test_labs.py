@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
 
 NO_WIDGET = ("model not found", "Error displaying widget", "Loading widget")
 # Snapshots are named after the moment, and parts of a picture after its content.
-NEW_NAME = re.compile(r"(?<=memory_)\d+_\d+_\d+|\bl[cgk][0-9a-f]{10}\b")
+NEW_NAME = re.compile(r"(?<=memory_)\d[\d_]*|\bl[cgk][0-9a-f]{10}\b")
 TIMED = 'slowly = {"understudy"'  # the picture of a stream: when each fragment came, by the clock
 NUMBER = re.compile(r"\d[\d,.]*")
 READABLE = 4.5  # contrast of text with what is behind it: WCAG 2, level AA
