@@ -47,6 +47,18 @@ window.labPage = {
     return this.panel(path).content.scrollToItem(place, "start");
   },
 
+  // Note from now on whether the kernel restarts.
+  awaitRestart(path) {
+    this.restarting = false;
+    this.kernel(path).statusChanged.connect((_, status) => {
+      this.restarting ||= status === "restarting";
+    });
+  },
+
+  restarted(path) {
+    return this.restarting && this.ready(path);
+  },
+
   // The kernel goes; the next test gets its own.
   async leave(path) {
     await this.panel(path).sessionContext.shutdown();

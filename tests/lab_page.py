@@ -121,10 +121,11 @@ class LabPage:
 
     def restart(self) -> None:
         """Kernel > Restart Kernel, yes, and wait for the new one."""
+        self.ask("awaitRestart")
         self.menu("Kernel", "Restart Kernel…")
         self.page.locator(DIALOG).get_by_role("button", name="Confirm Kernel Restart").click()
         self.page.locator(DIALOG).wait_for(state="detached", timeout=LONGEST)
-        self.wait("ready")
+        self.wait("restarted")
 
     def execute(self, code: str) -> str:
         """Run code in the lab's kernel, beside the notebook; returns what it printed."""

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from browser_tools import chromium, open_browser
-from lab_page import HEIGHT, WIDTH
+from lab_page import HEIGHT, LONGEST, WIDTH
 from lab_server import LabServer, running_lab
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
+
+expect.set_options(timeout=LONGEST)
 
 
 @pytest.fixture(scope="session")
