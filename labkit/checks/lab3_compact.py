@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 from labkit.checks.attempt import Attempt
 from labkit.checks.ideas import Exercise, case
+from labkit.checks.outcome import compaction_of
 from labkit.checks.show import count, show
 from labkit.compaction.base import Compaction
 from labkit.compaction.earlier import COUNT_HEADING
@@ -45,24 +45,8 @@ class Scripted:
 
 
 def outcome(t: Attempt, history: list[Message], script: Scripted, **settings: Any) -> Compaction:
-    """What the learner's function returns. Breaks when it is no Compaction or the history has changed."""
-    given = copy.deepcopy(history)
-    came = t.call_in_place(history, script.summarise, **settings)
-    t.draw(history)
-    if not isinstance(came, Compaction):
-        t.fail(
-            "a Compaction",
-            f"{show(came)} ({type(came).__name__})",
-            rule="A compactor always answers with a Compaction: it says what was done, and why or why not.",
-            step="Return what unchanged(...) or commit(...) gives you.",
-        )
-    if history != given:
-        t.fail(
-            f"the history that was handed in as it was: {count(len(given), 'message')}",
-            count(len(history), "message"),
-            rule="The caller decides what to do with the result. Until then the old history is all there is.",
-            step="Build a new list; never change messages itself.",
-        )
+    """What the learner's function returns. Breaks also when it hands back the caller's own list."""
+    came = compaction_of(t, history, script.summarise, **settings)
     if came.messages is history:
         t.fail(
             "a new list in .messages",

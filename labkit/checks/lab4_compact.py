@@ -8,6 +8,7 @@ from typing import Any
 from labkit.checks.attempt import Attempt
 from labkit.checks.ideas import Exercise, case
 from labkit.checks.lab3_compact import said
+from labkit.checks.outcome import compaction_of
 from labkit.checks.show import count, show
 from labkit.compaction.base import Compaction, exact_tokens
 from labkit.compaction.earlier import SAFE_CUT_HEADING
@@ -51,25 +52,8 @@ class Compressor:
 
 
 def outcome(t: Attempt, history: list[Message], compressor: Compressor, **settings: Any) -> Compaction:
-    """What the learner's function returns. Breaks when it is no Compaction or the history has changed."""
-    given = copy.deepcopy(history)
-    came = t.call_in_place(history, compressor.summarise, **settings)
-    t.draw(history)
-    if not isinstance(came, Compaction):
-        t.fail(
-            "a Compaction",
-            f"{show(came)} ({type(came).__name__})",
-            rule="A compactor always answers with a Compaction: it says what was done, and why or why not.",
-            step="Return what unchanged(...) or commit(...) gives you.",
-        )
-    if history != given:
-        t.fail(
-            f"the history that was handed in as it was: {count(len(given), 'message')}",
-            count(len(history), "message"),
-            rule="The caller decides what to do with the result. Until then the old history is all there is.",
-            step="Build a new list; never change messages itself.",
-        )
-    return came
+    """What the learner's function returns, with this compressor."""
+    return compaction_of(t, history, compressor.summarise, **settings)
 
 
 def expect_unchanged(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from labkit.checks.attempt import Attempt
-from labkit.checks.show import count, show
+from labkit.checks.outcome import compaction_of
+from labkit.checks.show import count
 from labkit.compaction.base import Compaction
 from labkit.compaction.summary import Instructions
 from labkit.messages import Message, assistant, system, text_of, tool_call, tool_result, user
@@ -77,25 +77,8 @@ def staged(body: Callable[..., None]) -> Callable[..., None]:
 
 
 def outcome(t: Attempt, history: list[Message], scene: Scene, **settings: Any) -> Compaction:
-    """What the learner's function returns. Breaks when it is no Compaction or the history has changed."""
-    given = copy.deepcopy(history)
-    came = t.call_in_place(history, scene.summarise, scene.folder, **settings)
-    t.draw(given)
-    if not isinstance(came, Compaction):
-        t.fail(
-            "a Compaction",
-            f"{show(came)} ({type(came).__name__})",
-            rule="A compactor always answers with a Compaction: it says what was done, and why or why not.",
-            step="Return what unchanged(...) or commit(...) gives you.",
-        )
-    t.expect(
-        history == given,
-        f"the history that was handed in as it was: {count(len(given), 'message')}",
-        count(len(history), "message"),
-        rule="The caller decides what to do with the result. Until then the old history is all there is.",
-        step="Build a new list; never change messages itself.",
-    )
-    return came
+    """What the learner's function returns in this scene."""
+    return compaction_of(t, history, scene.summarise, scene.folder, **settings)
 
 
 def roles(messages: list[Message]) -> str:
