@@ -100,12 +100,13 @@ class Chat:
         messages, compactor = self.agent.messages, self.policy.compactor
         exact = self._counter.history(messages, self.agent.tools.schemas)
         counted = f"{exact:,} tokens counted, tools included"
+        many = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
         if compactor is None:
-            return f"[{self.policy.name}: {len(messages)} messages, {counted}]"
+            return f"[{self.policy.name}: {many}, {counted}]"
         if self.policy.name == "count":
             return f"[{self.policy.name}: {len(messages)} of {self.limit} messages; {counted}]"
         against = f"≈{compactor.measure(messages):,} of {self.limit:,} tokens"
-        return f"[{self.policy.name}: {len(messages)} messages, {against}; {counted}]"
+        return f"[{self.policy.name}: {many}, {against}; {counted}]"
 
     @property
     def limit(self) -> int | None:
@@ -134,12 +135,11 @@ class Chat:
 
 
 def in_words(compaction: Compaction) -> str:
-    """A compaction in a line, with both figures; the snapshot on a second one."""
+    """A compaction in a line, its reason with both figures; the snapshot on a second one."""
     if not compaction.changed:
         return f"[compaction: nothing changed. {compaction.reason}]"
-    figures = f"{compaction.tokens_before:,} tokens before, {compaction.tokens_after:,} after"
     snapshot = f"\n  the whole history is in {compaction.snapshot}" if compaction.snapshot else ""
-    return f"[compaction: {figures}. {compaction.reason}]{snapshot}"
+    return f"[compaction: {compaction.reason}]{snapshot}"
 
 
 def model_in_words(model: str) -> str:
