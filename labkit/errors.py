@@ -1,11 +1,12 @@
 """The error tree: every message says what happened and what to do next.
 
 LabkitError
-├── InvalidHistory       a provider would reject this history
 ├── StreamInterrupted    a streamed reply broke off (.partial holds what came)
 ├── TurnStopped          somebody asked for the end of this turn
 ├── ToolSchemaError      a function cannot become a tool (also a TypeError)
+├── ToolError            what a tool, or its toolbox, tells the model
 ├── ModelError           the service refused: key, model name, reach, rate
+│   └── InvalidHistory   it refused the history that was sent
 ├── CompactionError      three compactions in a row failed
 ├── ContextLimitError    what must be sent is larger than the limit
 ├── SnapshotError        a snapshot could not be written or read
@@ -47,12 +48,6 @@ class LabkitError(Exception):
         return f"More: {TROUBLESHOOTING}#{self.page} (`labkit render` makes the pages)."
 
 
-class InvalidHistory(LabkitError):
-    """A provider would reject this history. The text names the message and the rule."""
-
-    page = "invalid-history"
-
-
 class StreamInterrupted(LabkitError):
     """A streamed reply broke off. `.partial` is a `Reply` with what came before that."""
 
@@ -85,6 +80,12 @@ class ModelError(LabkitError):
     """The model's service did not answer: wrong key or name, out of reach, or too busy."""
 
     page = "model"
+
+
+class InvalidHistory(ModelError):
+    """The service refused the history that was sent. The text holds its words."""
+
+    page = "invalid-history"
 
 
 class CompactionError(LabkitError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.errors import ModelError
+from labkit.errors import InvalidHistory, ModelError
 
 OFFLINE = "To carry on offline with the understudy, unset LABKIT_MODEL."
 
@@ -48,6 +48,11 @@ def explain_model_error(error: Exception) -> ModelError:
     if isinstance(status, int) and status >= 500:
         return ModelError(
             f"The service failed ({status}: {_said(error)}).", "Nothing is wrong at your end: try again."
+        )
+    if status == 400 and str(getattr(error, "param", "")).startswith("messages"):
+        return InvalidHistory(
+            f"The service refused the history ({_said(error)}).",
+            "labkit.problems(history) names what is wrong; labkit.normalise(history) is sound.",
         )
     return ModelError(
         f"The service refused the request ({_said(error)}).", "The text in brackets is its own."

