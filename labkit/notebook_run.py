@@ -62,6 +62,7 @@ class NotebookRun:
             self._client().execute(
                 env=self._environment(),
                 cwd=str(self._folder),
+                cleanup_kc=True,  # the manager is ours, but its kernel and files shall go with the run
                 # What a kernel says outside of cells (a crash, a notice of its own) is no output of the lab.
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

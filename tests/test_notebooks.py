@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from labkit.checks import progress
@@ -72,6 +74,14 @@ def test_in_the_student_form_nothing_is_started_and_borrowed_functions_work() ->
     assert result.exercises == {"1.1": "not started"}
     assert result.output.endswith("\n2")
     assert faults(result) == []
+
+
+def test_a_run_leaves_no_file_and_no_process_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = psutil.Process().children(recursive=True)
+    assert execute(LAB).errors == ()
+    assert list(tmp_path.iterdir()) == []
+    assert psutil.Process().children(recursive=True) == before
 
 
 def test_in_the_solution_form_everything_is_passed() -> None:
