@@ -292,3 +292,11 @@ def test_the_user_can_ask_for_a_summary_of_the_conversation(tools, words):
 def test_it_says_that_it_is_no_language_model(words):
     text = reply([user(words)]).text
     assert "not a language model" in text or "不是语言模型" in text
+
+
+def test_what_it_has_no_rule_for_is_not_called_noted(tools):
+    for words in ("Translate hello.txt into French", "Delete notes.md"):
+        assert "no rule" in reply([user(words)], tools).text
+    assert "没有做这件事的规则" in reply([user("删除 notes.md")], tools).text
+    assert "Noted" in reply([user("The report goes into notes.md.")], tools).text
+    assert "list, read" in reply([user("What can you do?")], tools).text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.understudy.requests import parse
+from labkit.understudy.spelling import spelled_right
 from labkit.understudy.verbs import is_chinese, sentences_asked
 
 
@@ -87,6 +88,35 @@ def test_the_file_to_write_is_not_one_to_summarise():
     summarise, write = parse("Write a summary of `notes.md` into `s.txt`")
     assert summarise.paths == ["notes.md"]
     assert write.name == "s.txt"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a summary of `a.md` in three sentences",
+        "Write a.md's main point in two sentences",
+        "Save the summary of a.md as you like",
+        "生成 a.md 的摘要",
+    ],
+)
+def test_a_file_that_is_only_spoken_of_is_never_written_over(text):
+    assert not [step for step in parse(text) if step.kind == "write"]
+
+
+def test_a_length_said_afterwards_belongs_to_the_summary():
+    for text in ("What is the main point of a.md? Two sentences, please.", "概括 a.md，两句话就行"):
+        assert [(step.kind, step.paths, step.number) for step in parse(text)] == [("summarise", ["a.md"], 2)]
+    assert kinds("My review has to be in three sentences.") == ["tell"]
+
+
+def test_slips_of_the_keyboard_are_mended_and_other_words_left_alone():
+    assert spelled_right("Raed, wirte and summarze teh contnets") == "read, write and summarize teh contents"
+    for text in ("The reader writes summaries of the discount, and the repairs count", "real road research"):
+        assert spelled_right(text) == text
+
+
+def test_a_name_in_chinese_characters_is_a_file():
+    assert parse("读 说明.md 并概括")[0].paths == ["说明.md"]
 
 
 def test_explicit_use_takes_the_arguments_as_they_stand():

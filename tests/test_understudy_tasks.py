@@ -90,6 +90,80 @@ def test_the_article_is_summarised_and_a_review_written_from_it(playground, lang
     assert summary in review
 
 
+OTHER_WORDS = [
+    (
+        "Please read big-article.md and tell me the main point in three sentences.",
+        "Please also read hello.txt and notes.md and write what they say, together with that summary, "
+        "to review.txt.",
+    ),
+    (
+        "summarise big-article.md, 3 sentences",
+        "now hello.txt and notes.md too; write both and the summary into review.txt",
+    ),
+    (
+        "raed big-article.md and giv its main point in three sentences",
+        "also raed hello.txt and notes.md and wirte their contents with that summary into review.txt",
+    ),
+    (
+        "In three sentences, what is the main point of big-article.md?",
+        "Into review.txt write the contents of hello.txt and notes.md along with that summary.",
+    ),
+    (
+        "What does big-article.md say? Three sentences please.",
+        "Write a review.txt with the contents of hello.txt and notes.md and that summary",
+    ),
+    (
+        "Take a look at 'big-article.md' and sum it up in two sentences.",
+        "Open 'hello.txt' and 'notes.md'. Then write everything, including that summary, into 'review.txt'.",
+    ),
+    (
+        'Please provide a three-sentence summary of "big-article.md"',
+        'Also read "hello.txt" and "notes.md" and produce review.txt with their contents and the summary',
+    ),
+    (
+        "Read ./logbook/day-01.md. What is the key takeaway? Use two sentences.",
+        "Read hello.txt and notes.md as well, then combine their contents with the summary in out/review.md.",
+    ),
+    (
+        "帮我看看 big-article.zh.md 讲了什么，三句话就行",
+        "还有 hello.txt 和 notes.md 也看一下，连同上面的总结一起存到 review.txt",
+    ),
+    (
+        "麻烦您读一下“big-article.md”，两句话总结。",
+        "麻烦您把“hello.txt”和“notes.md”的内容以及前面的总结保存到“review.txt”。",
+    ),
+    (
+        "big-article.md 的要点是什么？请用3句话回答",
+        "接着读取 hello.txt 与 notes.md 并将其内容连同摘要生成 review.txt",
+    ),
+    ("读big-article.md，用三句话给出主旨", "再读hello.txt和notes.md，将内容与摘要一并写入review.txt"),
+    (
+        "请打开 big-article.md，概括成三句话",
+        "新建 review.txt，写上 hello.txt 和 notes.md 的内容，再加上那份概括",
+    ),
+    (
+        "請閱讀 big-article.md，用三句話概括要點",
+        "再讀 hello.txt 和 notes.md，把它們的內容連同那份摘要一起寫入 review.txt",
+    ),
+    (
+        "read 一下 big-article.md，give me 三句话 summary",
+        "再 read hello.txt 和 notes.md，把 contents 和 summary write 到 review.txt",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), OTHER_WORDS)
+def test_the_two_tasks_are_understood_in_other_words(playground, first, second):
+    agent = agent_in(playground)
+    summary = agent.run(first)
+    made = run_and_note(agent, second)
+    (target,) = [path for name, path in made if name == "write_file"]
+    review = (playground / target).read_text(encoding="utf-8")
+    assert summary in review
+    for part in ("hello.txt", "notes.md"):
+        assert (playground / part).read_text(encoding="utf-8").strip() in review
+
+
 @pytest.mark.parametrize("language", ARTICLE_TASKS)
 def test_the_review_survives_a_compaction_between_the_tasks(playground, language):
     first, second = ARTICLE_TASKS[language]
@@ -126,6 +200,45 @@ def test_the_bug_in_the_shop_is_found_and_fixed_step_by_step(playground):
     assert not any(name == "edit_file" and "tests" in path for name, path in made)
     assert "quantity > BULK_QUANTITY" in (playground / "shop/discounts.py").read_text(encoding="utf-8")
     assert "tests pass" in agent.messages[-1]["content"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Find the failing test in the shop project, read the modules involved, fix the bug, run the tests.",
+        "There is a bug in the shop. Find it and fix it, please.",
+        "One of the tests in the shop folder is failing: please find out why and correct the code.",
+        "Look into shop/ISSUES.md and fix the issue marked as next, then run all tests.",
+        "make the tests in shop pass",
+        "Solve BUG-7.",
+        "fix the bulk discount bug in `shop/discounts.py` and check that the tests pass",
+        "find teh fialing test in shop, read the modules, fix the bug and run the tests",
+        "请运行 shop 的测试，找到失败的那个，阅读相关代码，把错误改好，再跑一遍测试。",
+        "shop 里有个测试不通过，帮我修一下。",
+        "帮我解决 BUG-7",
+        "调试 shop 项目：先跑测试，再看代码，最后修 bug",
+    ],
+)
+def test_the_bug_is_fixed_whatever_the_words(playground, words):
+    made = run_and_note(agent_in(playground), words)
+    assert len(made) >= 10
+    assert "quantity > BULK_QUANTITY" in (playground / "shop/discounts.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "hooks", [{"before_request": SafeCutCompactor(limit=1500)}, {"after_tools": ToolStubs()}]
+)
+def test_a_project_that_had_to_be_looked_for_is_not_lost_with_the_listing(playground, hooks):
+    run_and_note(agent_in(playground, max_turns=40, **hooks), "Solve BUG-7.")
+    assert "quantity > BULK_QUANTITY" in (playground / "shop/discounts.py").read_text(encoding="utf-8")
+
+
+def test_each_file_of_a_listing_is_read(playground):
+    agent = agent_in(playground)
+    made = run_and_note(
+        agent, "List all files in the logbook and read each one; then write a summary of them to log.txt"
+    )
+    assert len([name for name, _ in made if name == "read_file"]) == 10
 
 
 def test_the_bug_is_fixed_in_chinese_too(playground):

@@ -4,11 +4,11 @@ It plays a coding agent well enough to learn on, without a key or a network, and
 time. It knows only what is in the request: what compaction has removed, it has forgotten.
 
 Read in this order.
-What does the user ask for: `marks`, `verbs`, `step`, `explicit`, `requests`.
+What does the user ask for: `marks`, `spelling`, `verbs`, `step`, `explicit`, `requests`.
 What does the request still show: `hands`, `memory`, `view`, `work`, `reader`.
 What is done next: `reading`, `summarising`, `writing`, `running`, `repair`, `fixes`, `answers`, `recall`,
 `own_tools`, `compressor`, `planner`.
-The wire: `refusals`, `usage`, `faults`, `draft`, `wire`, `service`, `server`.
+The wire: `refusals`, `settings`, `usage`, `faults`, `draft`, `wire`, `service`, `server`.
 """
 
 from labkit.understudy.models import DEFAULT_MODEL, MODELS, WHAT_IT_IS

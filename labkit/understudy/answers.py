@@ -24,9 +24,20 @@ GREETING = re.compile(
 THANKS = re.compile(
     r"^\W*(thanks?|thank you|great|well done|perfect|ok(ay)?|谢谢|多谢|好的|很好)\b.{0,30}$", re.I
 )
+ASK_ME = "Ask me to list, read, search, count, summarise, write or run something."
+ASK_ME_ZH = "可以让我列出、读取、搜索、统计、概括、写入文件，或者运行命令。"
+ABILITIES = re.compile(
+    r"\bwhat can you do\b|\bhow can you help\b|你(能|会|可以)(做|干)(什么|啥)|你有什么功能", re.I
+)
 GOAL = re.compile(r"\b(goal|aim|objective)\b|\bthe task\b|目标|任务是|目的", re.I)
 FIRST = re.compile(r"\bfirst\b|\boriginally\b|\bat the (start|beginning)\b|最初|一开始|最先|最早|第一", re.I)
 FILES_READ = re.compile(r"\bfiles?\b.*\bread\b|读(过|了)?(哪|什么).*文件|文件.*读过", re.I)
+STATEMENT = re.compile(
+    r"\b(is|are|was|were|am|has|have|must|should|shall|will|may|might|goes|belongs?|stands?|needs?|means?|i|we|my|our)\b"
+    r"|n't\b|是|有|要|应|必须|不|我",
+    re.I,
+)
+"""A remark about a file tells something; without such a word it asks for something."""
 IGNORANCE = ("I do not know", "我不知道")
 
 
@@ -37,11 +48,13 @@ def tell(step: Step, work: Work) -> None:
         work.say(I_AM, I_AM_ZH)
     elif GREETING.match(text):
         work.say(
-            f"Hello. {I_AM} Ask me to list, read, search, count, summarise, write or run something.",
-            f"你好。{I_AM_ZH}可以让我列出、读取、搜索、统计、概括、写入文件，或者运行命令。",
+            f"Hello. {I_AM} {ASK_ME}",
+            f"你好。{I_AM_ZH}{ASK_ME_ZH}",
         )
     elif THANKS.match(text):
         work.say("You are welcome.", "不客气。")
+    elif step.paths and not STATEMENT.search(text):
+        work.say(f"I have no rule for that. {ASK_ME}", f"我没有做这件事的规则。{ASK_ME_ZH}")
     else:
         work.say(f"Noted: {shorten(text, 300)}", f"记下了：{shorten(text, 300)}")
 
@@ -51,6 +64,9 @@ def ask(step: Step, work: Work) -> Draft | None:
     question = step.clause
     if WHO.search(question):
         work.say(I_AM, I_AM_ZH)
+        return None
+    if ABILITIES.search(question):
+        work.say(ASK_ME, ASK_ME_ZH)
         return None
     if about_the_work(question, work):
         return None

@@ -15,6 +15,7 @@ _NAME = rf"[{_WORD}][{_WORD}.-]*"
 BARE_PATH = rf"(?<![{_WORD}./-])(?:\.{{0,2}}/)?\.?(?:{_NAME}/)*{_NAME}\.[A-Za-z][{_WORD}]{{0,5}}(?![{_WORD}])"
 _MARKED = re.compile(
     r"`([^`\n]+)`|“([^”]+)”|「([^」]+)」|\"([^\"\n]+)\"|(?<!\w)'([^'\n]+)'(?!\w)|(" + BARE_PATH + ")"
+    r"|(?:(?<=\s)|^)([\u4e00-\u9fff]+\.[A-Za-z]\w{0,5})(?!\w)"
 )
 _PLACE = re.compile("\ue000(\\d+)\ue001")  # private characters: no request holds them
 _PATH = re.compile(r"^(?:\.{0,2}/)?[\w.()+ -]*(?:/[\w.()+ -]+)*/?$")
@@ -56,7 +57,7 @@ def hide(text: str) -> tuple[str, list[Mark]]:
     marks: list[Mark] = []
 
     def take(found: re.Match[str]) -> str:
-        style = ("code", "quote", "quote", "quote", "quote", "bare")[(found.lastindex or 1) - 1]
+        style = ("code", "quote", "quote", "quote", "quote", "bare", "bare")[(found.lastindex or 1) - 1]
         word = found[found.lastindex or 0]
         if style == "bare" and word.lower().startswith(_NOT_A_FILE):
             return found[0]

@@ -16,7 +16,7 @@ from labkit.understudy.work import SHOWN, Work, entries, named, need_texts, shor
 
 
 def list_files(step: Step, work: Work) -> Draft | None:
-    place = step.place or "."
+    work.folder = place = step.place or "."
     listing = need_listing(work, place)
     if isinstance(listing, Draft):
         return listing
@@ -98,6 +98,8 @@ def folder_plan(step: Step, work: Work) -> list[str] | Draft:
     view = work.view
     place = step.place or ("." if re.search(r"\bfiles\b|文件", step.clause) and "all" in step.traits else "")
     pronoun = re.search(r"\b(it|them|modules?)\b|它|模块", step.clause)
+    if work.folder and not work.files and re.search(r"\b(each|them|all)\b|它们|每|都|逐", step.clause):
+        place, pronoun = place or work.folder, None  # what was listed just now
     if not place or (pronoun and not step.folders):
         return []
     for message in view.messages[view.start + 1 :]:

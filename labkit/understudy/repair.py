@@ -31,13 +31,16 @@ BUGS = r"(?:Known bugs stand in|已知的错误写在) `([^`]+)`"
 
 
 def repair(step: Step, work: Work) -> Draft | None:
-    view, place = work.view, step.place or "."
+    view = work.view
     if not (view.hands.can("run") and view.hands.can("read") and view.hands.can("edit")):
         work.say(
             "To repair something I need tools that run commands, read files and edit files.",
             "要修复错误，我需要运行命令、读文件和编辑文件的工具。",
         )
         return None
+    place = project_of(step, work)
+    if isinstance(place, Draft):
+        return place
     edits = [done for done in view.made("edit") if done.lost or not done.failed]
     told = (
         [path for path in view.memory.files("changed") if path.endswith(".py")] if view.from_summary else []
@@ -45,6 +48,39 @@ def repair(step: Step, work: Work) -> Draft | None:
     if edits or told:
         return check_again(work, place, edits[-1] if edits else None)
     return look_around(work, place) or run_first(work, place) or follow(step, work, place)
+
+
+# --- where ------------------------------------------------------------------------------------------------
+
+
+def project_of(step: Step, work: Work) -> str | Draft:
+    """The folder with the project: the one that the user's words name, else the one that holds code. Calls to
+    look for it come first.
+    """
+    view = work.view
+    inside = [path.split("/")[0] for path in step.paths if "/" in path.removeprefix("./")]
+    named_place = step.folders[-1].rstrip("/") if step.folders else next(iter(inside), step.place)
+    listed = view.made("list", named_place) if named_place else []
+    if named_place and not any(done.failed for done in listed):
+        return named_place or "."
+    words = set(re.findall(r"[A-Za-z][\w-]*", step.clause))
+    known = [done.path for done in view.calls if done.skill in ("list", "read")]
+    known += view.memory.files("read") if view.from_summary else []
+    known += [path for done in view.made("list", ".") if done.useful for path in entries(done)]
+    folders = list(dict.fromkeys(path.split("/")[0] for path in known if "/" in path))
+    meant = [folder for folder in folders if folder in words]
+    if meant:
+        return meant[0]
+    if not view.made("list", "."):
+        listing = need_listing(work, ".")
+        return listing if isinstance(listing, Draft) else "."
+    for folder in folders or ["."]:
+        listing = need_listing(work, folder)
+        if isinstance(listing, Draft):
+            return listing
+        if re.search(r"\.py\b", listing or ""):
+            return folder
+    return "."
 
 
 # --- what was done already --------------------------------------------------------------------------------

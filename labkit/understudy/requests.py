@@ -10,12 +10,14 @@ import re
 
 from labkit.understudy.explicit import explicit_uses
 from labkit.understudy.marks import Mark, hide, marks_in, show
+from labkit.understudy.spelling import simplified, spelled_right
 from labkit.understudy.step import Step
 from labkit.understudy.verbs import (
     ORDER,
     QUESTION,
     is_question,
     kinds_of,
+    says_only_how_long,
     search_words,
     sentences_asked,
     settle,
@@ -24,7 +26,7 @@ from labkit.understudy.verbs import (
 
 _SPLIT = re.compile(
     r"(?<=[。；;！!？?\n])\s*|(?<=\.)(?=\s|$)|[，,、]\s*|\s+(?:and then|then|and|afterwards|finally)\s+"
-    r"|(?=然后|接着|随后|最后|并且|并把|并将|并(?=用|给|写|读|运|总|概)|再(?=读|把|将|用|运|写|看|打|跑))",
+    r"|(?=然后|接着|随后|最后|(?<!一)(?:并且|并把|并将|并(?=用|给|写|读|运|总|概|生))|再(?=读|把|将|用|运|写|看|打|跑))",
     re.I,
 )
 
@@ -44,6 +46,7 @@ def parse(text: str) -> list[Step]:
         text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
     uses, rest = explicit_uses(text)
     hidden, marks = hide(rest)
+    hidden = simplified(spelled_right(hidden))
     steps = [step for clause in clauses(hidden) for step in steps_of(clause, marks)]
     steps = one_repair(steps, rest, tuple(marks))
     if not steps and not uses:
@@ -52,10 +55,15 @@ def parse(text: str) -> list[Step]:
     return uses + steps
 
 
+_REPAIRABLE = re.compile(r"\b(bugs?|tests?|errors?|issue|code|[A-Z]+-\d+)\b|bug|错误|缺陷|测试|代码", re.I)
+
+
 def one_repair(steps: list[Step], text: str, marks: tuple[Mark, ...]) -> list[Step]:
     """Finding the test, reading the modules, fixing and running the tests belong to one repair."""
     if not any(step.kind == "repair" for step in steps):
         return steps
+    if not _REPAIRABLE.search(text):  # 'fix my bike'
+        return [step for step in steps if step.kind != "repair"]
     others = [step for step in steps if step.kind in ("write", "summarise")]
     taken = {mark for step in others for mark in step.marks}
     whole = Step("repair", text.strip(), tuple(mark for mark in marks if mark not in taken))
@@ -82,6 +90,8 @@ def belongs_to(before: str, piece: str) -> bool:
     """Whether a piece is part of the clause before it: it has no verb, or that clause waits for one."""
     if not kinds_of(piece) and not is_question(piece):
         return True
+    if says_only_how_long(piece) and "summarise" in kinds_of(before):
+        return True
     if kinds_of(before) or before.rstrip().endswith(("?", "？")):
         return False
     return not kinds_of(piece) or not is_question(before)
@@ -103,7 +113,7 @@ def steps_of(clause: str, marks: list[Mark]) -> list[Step]:
     traits = traits_of(clause)
     steps = []
     for kind in (kind for kind in ORDER if kind in kinds):
-        number = sentences_asked(clause) if kind == "summarise" else 0
+        number = sentences_asked(clause, default=0) if kind == "summarise" else 0
         target = target_of(clause, marks) if "write" in kinds else ""
         words = own if kind == "write" else tuple(mark for mark in own if mark.text != target)
         step = Step(kind, shown, words, number, name=target if kind == "write" else "", traits=traits)
@@ -116,31 +126,32 @@ def is_doable(step: Step) -> bool:
     if step.kind == "write":
         return bool(step.name)
     if step.kind == "read":
-        pronoun = r"\b(it|them|this|that|these|those|files?|article|modules?|all)\b|它|文件|文章|这|那"
+        pronoun = r"\b(it|them|this|that|these|those|files?|article|modules?|all|each)\b|它|文件|文章|这|那"
         return bool(step.marks) or re.search(pronoun, step.clause, re.I) is not None
     if step.kind == "search":
         return bool(step.marks) or bool(search_words(step.clause))
     if step.kind == "run":
         return bool(step.quoted) or bool(step.paths) or "tests" in step.traits
-    if step.kind == "repair":
-        return (
-            re.search(
-                r"\b(bug|tests?|errors?|issue|code|[A-Z]+-\d+)\b|错误|缺陷|测试|代码", step.clause, re.I
-            )
-            is not None
-        )
     return True
 
 
 _INTO = (
     r"(?:\b(?:to|into|in|as|file|called|named)"
-    r"|写入|写进|写到|写在|保存到|存到|存入|存进|追加到?|记录到|新建|创建|文件|到|进)"
+    r"|写入|写进|写到|写在|保存[到为进]|存[到入进为]|追加到?|记录到|新建|创建|文件|到|进|在)"
+)
+_MAKE = r"(?:\b(?:write|create|make|produce|generate)|生成)"
+_TARGET = re.compile(
+    rf"{_INTO}\s*(?:(?:the|a|end|of|top|new|file|called|named) )*\ue000(\d+)\ue001"
+    rf"|{_MAKE}\s*(?:(?:me|the|a|new|file|called|named) )*\ue000(\d+)\ue001(?!['’]s|\s*的)",
+    re.I,
 )
 
 
 def target_of(clause: str, marks: list[Mark]) -> str:
-    """The file that a clause writes to: the one after `to` or `into`, else the last one named."""
+    """The file that a clause writes to: the one after `to`, `into` or the verb. A file that is named in
+    another way ("a summary of it.md in two sentences") is never written over.
+    """
     paths = [mark.text for mark in marks_in(clause, marks) if mark.is_path]
-    after = re.findall(_INTO + r"\s*(?:the |a )?(?:new )?(?:file )?\ue000(\d+)\ue001", clause, re.I)
+    after = [into or made for into, made in _TARGET.findall(clause)]
     named = [marks[int(place)].text for place in after if marks[int(place)].is_path]
-    return (named or paths or [""])[-1]
+    return [*paths[-1:], *named][-1] if named or ("append" in traits_of(clause) and paths) else ""

@@ -15,8 +15,9 @@ def run(step: Step, work: Work) -> Draft | None:
     command = next(iter(step.quoted), "") or (
         "python -m unittest" if "tests" in step.traits else f"python {step.paths[0]}"
     )
-    if step.folders == [command] and "tests" in step.traits:
-        command = f"python -m unittest discover -s {command} -t {command}"
+    place = step.folders[0] if step.folders == [command] else "" if step.quoted else step.place
+    if place and "tests" in step.traits:
+        command = f"python -m unittest discover -s {place} -t {place}"
     if not view.hands.can("run"):
         work.say("I have no tool that runs commands.", "我没有运行命令的工具。")
         return None

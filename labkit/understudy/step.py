@@ -36,10 +36,10 @@ class Step:
             return self.folders[-1].rstrip("/") or "."
         plain = (
             r"\b(?:in|under|inside|of)\s+(?:the\s+)?(?:folder\s+)?([A-Za-z][\w/-]*)"
-            r"(?:\s+folder)?\s*(?:[,.?;]|$|and\b)"
+            r"(?:\s+(?:folder|directory|project|package))?\s*(?:[,.:?!;]|$|and\b)"
         )
         found = re.search(plain, self.clause) or re.search(
-            r"([A-Za-z][\w/-]*)\s*(?:文件夹|目录)?\s*[里中下]", self.clause
+            r"([A-Za-z][\w/-]*)\s*(?:文件夹|目录|项目)?\s*(?:[里中下]|的(?=\S{0,4}测试))", self.clause
         )
         return found[1] if found else ""
 

@@ -26,24 +26,40 @@ NUMBERS = {
     for word in words.split()
 }
 _NUMBER = "|".join(["\\d+", *NUMBERS])
+_SENTENCES = rf"({_NUMBER})[ -]?(?:short |brief |simple )?sentences?"
+_LENGTH = (
+    rf"(?:(?<!\bbe )\b(?:in|to|into|use|using|with|make (?:it|that))(?: only| just)?|^\W*(?:please )?)"
+    rf"\s*{_SENTENCES}"
+    rf"|(?:用|成|以|^\W*|\b(?:give|tell) me)\s*({_NUMBER})\s*个?句(?:话|子)?"
+)
+"""How long a summary is to be; by itself ("Two sentences, please.") it asks for one."""
 
 VERBS: dict[str, tuple[str, ...]] = {
     "repair": (
-        r"\b(fix|repair|debug)\b",
+        r"\b(fix|repair|debug|solve|resolve|correct (the|it|this|that))\b",
         "failing test",
-        "修复|修好|修正|改正|失败的测试|没通过的测试",
+        r"\b(make|get)\b(?! sure).*\btests?\b.*\b(pass|green)\b",
+        "修复|修好|修正|修一下|改正|改好|调试|解决|修(?=\\s*bug)|失败的测试|没通过的测试|测试.{0,2}不通过",
+        "让.{0,12}测试.{0,4}通过",
     ),
     "write": (
-        r"\b(writ(e|ing)|save|store|put|append|add)\b(?=.*\b(to|into|in|as)\b)",
+        r"\b(writ(e|ing)|save|store|put|append|add|combine|collect|record)\b(?=.*\b(to|into|in|as|at)\b)",
+        r"\b(to|into)\b.*\b(write|save|store|put|append|add)\b|\b(write|save|append|add)\s*[到进入]",
         r"\bcreate\b.*\bfile\b",
-        "写入|写进|写到|写在|保存到|存到|存入|存进|追加|记录到|新建|创建",
+        r"\b(write|create|make|produce|generate)\s+(?:(?:me|a|the|new|file|called|named)\s+)*\ue000\d+\ue001(?!['’]s)",
+        "写入|写进|写到|写在|保存(到|为|进)|存到|存入|存进|存为|追加|记录到|新建|创建|(输出|合并|汇总|整理|放)[到进]",
+        r"生成\s*\ue000\d+\ue001(?!\s*的)",
     ),
     "summarise": (
-        r"\bsummari[sz](e|ing)\b",
-        r"\b(give|state|tell|write|name|explain)\b.*?"
-        r"\b((main|key|central) (points?|ideas?|message)|gist|a( \S+)?( \S+)? summary|summary of)",
-        "概括|归纳|提炼|总结(?!和|与|连|一起|写|放)",
-        "(给出|说出|说说|说明|告诉我|写出|讲讲).{0,16}?(要点|主旨|大意|中心|主要|核心|摘要)",
+        r"\bsummari[sz](e|ing)\b|\bsum\b.*\bup\b|\bboil\b.*\bdown\b|\bcondense\b",
+        r"\b(give|state|tell|write|name|explain|describe|provide|show|need|want|what('s| is| are))\b.*?"
+        r"\b((main|key|central) (points?|ideas?|messages?|takeaways?)|gist|a( \S+)?( \S+)? summary"
+        r"|summary of)",
+        _LENGTH,
+        "(?<![和与跟及同的份个上])(概括|归纳|提炼|总结)(?!和|与|连|一起|写|放|合|保存|存)",
+        "(给|说|告诉我|写出|讲|做).{0,16}?(要点|主旨|大意|中心|主要|核心|摘要|总结)",
+        "(写一?[份个篇段]|生成).{0,8}的.{0,6}?(要点|摘要|总结)",
+        "(要点|主旨|大意|中心思想|主要(内容|观点))(是什么|有哪些)",
     ),
     "count": (
         r"\bcount\b",
@@ -84,6 +100,13 @@ VERBS: dict[str, tuple[str, ...]] = {
 
 _VERBS = {kind: re.compile("|".join(rules), re.I) for kind, rules in VERBS.items()}
 
+_THAT_SUMMARY = re.compile(
+    r"\b(that|this|the|those|your|my)\s+([\w-]+\s+){0,3}?(summar(y|ies)|main points?|gist)\b(?! of\b)"
+    r"|(那|这|刚才|上面|前面|之前|先前|上述|你)\S{0,3}?(摘要|总结|概括|归纳|要点)",
+    re.I,
+)
+"""A summary that is spoken of as known: to be written down, not to be made."""
+
 QUESTION = re.compile(
     r"^\W*(and |so |but |now |please |then )*"
     r"(what|which|who|whose|when|where|why|how|did|do|does|is|are|was|were|has|have|am|may i|should)\b"
@@ -103,13 +126,23 @@ def sentences_asked(text: str, default: int = 3) -> int:
     >>> sentences_asked("in two sentences"), sentences_asked("用四句话"), sentences_asked("shortly")
     (2, 4, 3)
     """
-    found = re.search(rf"({_NUMBER})[ -]?(?:short |brief )?sentences?|({_NUMBER})\s*(?:个)?句", text, re.I)
+    found = re.search(rf"{_SENTENCES}|({_NUMBER})\s*个?句", text, re.I)
     word = (found[1] or found[2]).lower() if found else ""
     return min(20, NUMBERS.get(word) or int(word)) if word else default
 
 
 def is_question(clause: str) -> bool:
     return QUESTION.search(clause.strip()) is not None
+
+
+def says_only_how_long(clause: str) -> bool:
+    """Whether a clause asks for nothing but a number of sentences.
+
+    >>> says_only_how_long("Two sentences, please."), says_only_how_long("summarise it in two sentences")
+    (True, False)
+    """
+    rest, lengths = re.subn(_LENGTH, "", clause, flags=re.I)
+    return lengths > 0 and not kinds_of(rest)
 
 
 def kinds_of(clause: str) -> list[str]:
@@ -120,7 +153,10 @@ def kinds_of(clause: str) -> list[str]:
         re.I,
     ):
         return []
-    return [kind for kind, verb in _VERBS.items() if verb.search(clause)]
+    kinds = [kind for kind, verb in _VERBS.items() if verb.search(clause)]
+    if "write" in kinds and not _VERBS["summarise"].search(_THAT_SUMMARY.sub("", clause)):
+        kinds = [kind for kind in kinds if kind != "summarise"]  # it is there already
+    return kinds
 
 
 ORDER = ("list", "run", "read", "search", "count", "summarise", "write", "repair")
@@ -157,8 +193,10 @@ def traits_of(clause: str) -> frozenset[str]:
         "endless": r"\bfor ?ever\b|\bagain and again\b|\bnever stop\b|\bwithout end\b|一直|不停|反复|永远",
         "tests": r"\btests?\b|测试",
         "all": r"\b(all|every|each)\b|所有|全部|每个|每一个",
-        "contents": r"\bcontents?\b|\btexts?\b|内容|原文|文本",
-        "summary": r"\bsummar(y|ies)\b|\b(main|key) points?\b|摘要|总结|要点|概括|归纳",
+        "contents": r"\bcontents?\b|\btexts?\b|\bwhat (they|it|each|both) (say|contain)|内容|原文|文本",
+        "more": r"\b(with|w/|and|plus|along|together|including|both|everything)\b|[&＆]"
+        r"|和|与|跟|及|连同|一起|一并|都",
+        "summary": r"\bsummar(y|ies)\b|\bgist\b|\b(main|key) points?\b|摘要|总结|要点|概括|归纳",
         "results": r"\bresults?\b|\bfindings?\b|\banswers?\b|结果|答案|发现",
     }
     return frozenset(name for name, rule in rules.items() if re.search(rule, clause, re.I))

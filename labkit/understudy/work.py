@@ -35,6 +35,7 @@ class Work:
     view: View
     said: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    folder: str = ""
     failures: dict[str, str] = field(default_factory=dict)
     summary: str = ""
 

@@ -50,6 +50,8 @@ def compose(step: Step, work: Work) -> Draft | str | None:
     wants_contents = "contents" in step.traits or not (
         step.traits & {"summary", "results"} or step.quoted or work.said
     )
+    if step.traits >= {"summary", "more"} and not work.summary:  # what is to stand beside that summary
+        wants_contents = True
     parts: list[str] = []
     if "append" in step.traits:
         tried = work.view.made("read", step.name)
