@@ -17,6 +17,7 @@ from labkit.playground import playground_tools
 from labkit.streaming import collect
 from labkit.tokens import TokenCounter
 from labkit.understudy.faults import Fault, FaultSwitch
+from labkit.understudy.models import DEFAULT_MODEL
 
 TWO_FILES = [user("Read `hello.txt` and `notes.md`.")]
 
@@ -285,6 +286,79 @@ def test_a_model_that_does_not_exist_is_not_found(client):
 def test_an_empty_list_of_tools_and_a_choice_without_tools_are_refused(client):
     assert refusal(client, [user("hi")], tools=[]).code == "empty_array"
     assert "only allowed when 'tools' are specified" in str(refusal(client, [user("hi")], tool_choice="auto"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "code"),
+    [
+        (
+            {"temperature": "hot"},
+            "Invalid type for 'temperature': expected a decimal, but got a string instead.",
+            "invalid_type",
+        ),
+        (
+            {"temperature": 3},
+            "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead.",
+            "decimal_above_max_value",
+        ),
+        (
+            {"n": 0},
+            "Invalid 'n': integer below minimum value. Expected a value >= 1, but got 0 instead.",
+            "integer_below_min_value",
+        ),
+        (
+            {"stream": "yes"},
+            "Invalid type for 'stream': expected a boolean, but got a string instead.",
+            "invalid_type",
+        ),
+        (
+            {"stop": list("abcde")},
+            "Invalid 'stop': array too long. Expected an array with maximum length 4, "
+            "but got an array with length 5 instead.",
+            "array_above_max_length",
+        ),
+        (
+            {"stop": [1]},
+            "Invalid type for 'stop[0]': expected a string, but got an integer instead.",
+            "invalid_type",
+        ),
+        (
+            {"stream_options": {"include_usage": True}},
+            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+            None,
+        ),
+    ],
+)
+def test_a_setting_of_the_wrong_type_or_size_is_refused(settings, text, code):
+    body = {"model": DEFAULT_MODEL, "messages": [user("hi")], **settings}
+    status, answer = post("/chat/completions", json.dumps(body).encode())
+    error = json.loads(answer)["error"]
+    assert (status, error["message"], error["code"]) == (400, text, code)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"tool_choice": "sometimes"}, "Supported values are: 'none', 'auto', and 'required'."),
+        ({"tool_choice": {"type": "function", "function": {"name": "fly"}}}, "Tool choice 'fly' not found"),
+        ({"tool_choice": {"type": "function", "function": "fly"}}, "'tool_choice.function.name'"),
+        ({"tools": "all"}, "expected an array of objects, but got a string"),
+        ({"tools": [{"type": "function", "function": {"name": "two words"}}]}, "does not match pattern"),
+        (
+            {"tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}]},
+            "expected an object",
+        ),
+    ],
+)
+def test_tools_and_choices_that_fit_nothing_are_refused(tools, settings, text):
+    body = {"model": DEFAULT_MODEL, "messages": [user("hi")], "tools": tools, **settings}
+    status, answer = post("/chat/completions", json.dumps(body).encode())
+    assert status == 400 and text in json.loads(answer)["error"]["message"]
+
+
+def test_a_setting_that_nobody_knows_is_let_through():
+    body = {"model": DEFAULT_MODEL, "messages": [user("hi")], "frobnicate": 1}
+    assert post("/chat/completions", json.dumps(body).encode())[0] == 200
 
 
 # --- plain HTTP -------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ The texts are those that users report from https://api.openai.com/v1/chat/comple
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +47,7 @@ NO_RESULT = (
     "'tool_call_id'. The following tool_call_ids did not have response messages: "
 )
 EMPTY = "empty array. Expected an array with minimum length 1, but got an empty array instead."
+LONGEST_NAME = 64
 ROLES = "Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."
 
 
@@ -60,7 +62,7 @@ def check_body(body: Any) -> None:
     messages = body["messages"]
     if not isinstance(messages, list):
         text = (
-            f"Invalid type for 'messages': expected an array of objects, but got {_named(messages)} instead."
+            f"Invalid type for 'messages': expected an array of objects, but got {named(messages)} instead."
         )
         raise Refusal(400, text, param="messages", code="invalid_type")
     found = problems(messages)
@@ -85,14 +87,34 @@ def _check_tools(body: dict[str, Any]) -> None:
             )
             raise Refusal(400, text, param="tool_choice")
         return
-    if not isinstance(tools, list) or not tools:
+    if not isinstance(tools, list):
+        text = f"Invalid type for 'tools': expected an array of objects, but got {named(tools)} instead."
+        raise Refusal(400, text, param="tools", code="invalid_type")
+    if not tools:
         raise Refusal(400, f"Invalid 'tools': {EMPTY}", param="tools", code="empty_array")
     for index, tool in enumerate(tools):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict):
             raise _missing(f"tools[{index}].function")
-        if not isinstance(function.get("name"), str) or not function["name"]:
-            raise _missing(f"tools[{index}].function.name")
+        name, where = function.get("name"), f"tools[{index}].function.name"
+        if not isinstance(name, str) or not name:
+            raise _missing(where)
+        if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
+            text = (
+                f"Invalid '{where}': string does not match pattern. "
+                "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+            )
+            raise Refusal(400, text, param=where, code="invalid_value")
+        if len(name) > LONGEST_NAME:
+            text = (
+                f"Invalid '{where}': string too long. Expected a string with maximum length {LONGEST_NAME}, "
+                f"but got a string with length {len(name)} instead."
+            )
+            raise Refusal(400, text, param=where, code="string_above_max_length")
+        parameters, where = function.get("parameters"), f"tools[{index}].function.parameters"
+        if parameters is not None and not isinstance(parameters, dict):
+            text = f"Invalid type for '{where}': expected an object, but got {named(parameters)} instead."
+            raise Refusal(400, text, param=where, code="invalid_type")
 
 
 def _missing(what: str) -> Refusal:
@@ -101,9 +123,17 @@ def _missing(what: str) -> Refusal:
     )
 
 
-def _named(value: Any) -> str:
-    names = {str: "a string", dict: "an object", type(None): "null", bool: "a boolean"}
-    return names.get(type(value), "a number")
+def named(value: Any) -> str:
+    """A JSON value by its type, with its article."""
+    names = {
+        str: "a string",
+        dict: "an object",
+        list: "an array",
+        type(None): "null",
+        bool: "a boolean",
+        int: "an integer",
+    }
+    return names.get(type(value), "a decimal number")
 
 
 def history_refusal(messages: Sequence[Message], problem: Problem) -> Refusal:

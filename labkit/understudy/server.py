@@ -43,7 +43,7 @@ def make_app(service: Service, faults: FaultSwitch) -> Starlette:
     async def chat(request: Request) -> Response:
         body = read_body(await request.body())
         attempt = request.headers.get("x-stainless-retry-count", "0")
-        fault = asked_for(body, int(attempt) if attempt.isdigit() else 0) or faults.take()
+        fault = asked_for(body, int(attempt) if attempt.isdecimal() else 0) or faults.take()
         key = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
         if fault:
             fault.refuse(key)
@@ -89,7 +89,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _no_such_page(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     text = f"Invalid URL ({request.method} {request.url.path})"
-    return _json(Refusal(status, text).body, status)
+    return _json(Refusal(status, text).body, status, getattr(error, "headers", None))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

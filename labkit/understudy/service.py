@@ -14,6 +14,7 @@ from labkit.understudy.faults import Fault
 from labkit.understudy.models import MODELS
 from labkit.understudy.planner import plan
 from labkit.understudy.refusals import NOT_JSON, Refusal, check_body, check_size
+from labkit.understudy.settings import check_settings
 from labkit.understudy.usage import PrefixLedger, usage_object
 from labkit.understudy.wire import Answer, completion_id
 
@@ -52,6 +53,7 @@ class Service:
     def answer(self, body: dict[str, Any], key: str = "", fault: Fault | None = None) -> Answer:
         """The answer to one request. Raises Refusal where the real service would answer with an error."""
         check_body(body)
+        check_settings(body)
         model, messages, tools = body["model"], body["messages"], body.get("tools")
         most = _most_tokens(body)
         with self._lock:
@@ -70,25 +72,9 @@ class Service:
 
 
 def _most_tokens(body: dict[str, Any]) -> int | None:
-    """`max_completion_tokens`, or the older `max_tokens`. Also checks `n`, which must be a small number."""
-    n = body.get("n")
-    if n is not None and (not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 128):
-        raise Refusal(400, "Invalid 'n': expected an integer from 1 to 128.", param="n", code="invalid_value")
-    for name in ("max_completion_tokens", "max_tokens"):
-        most = body.get(name)
-        if most is None:
-            continue
-        if not isinstance(most, int) or isinstance(most, bool):
-            text = f"Invalid type for '{name}': expected an integer."
-            raise Refusal(400, text, param=name, code="invalid_type")
-        if most < 1:
-            text = (
-                f"Invalid '{name}': integer below minimum value. "
-                f"Expected a value >= 1, but got {most} instead."
-            )
-            raise Refusal(400, text, param=name, code="integer_below_min_value")
-        return most
-    return None
+    """`max_completion_tokens`, or the older `max_tokens`."""
+    most: int | None = body.get("max_completion_tokens")
+    return body.get("max_tokens") if most is None else most
 
 
 def spoil(draft: Draft, body: dict[str, Any], fault: Fault | None) -> Draft:
