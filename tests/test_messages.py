@@ -5,6 +5,7 @@ import copy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 from labkit.messages import (
     INTERRUPTED,
@@ -67,6 +68,34 @@ ONE_BROKEN_RULE = {
     "a call without a name": (
         [user("a"), assistant(calls=[tool_call("a", "", {})]), tool_result("a", "1")],
         (1, "call-without-name"),
+    ),
+    "a call without a type": (
+        [user("a"), assistant(calls=[{**CALL_A, "type": None}]), tool_result("a", "1")],
+        (1, "call-without-type"),
+    ),
+    "a call that is no dict": (
+        [user("a"), assistant(calls=["f()", CALL_A]), tool_result("a", "1")],
+        (1, "not-a-call"),
+    ),
+    "a call whose id is no text": (
+        [user("a"), assistant(calls=[{**CALL_A, "id": {}}])],
+        (1, "call-without-id"),
+    ),
+    "a result whose id is a number": (
+        [user("a"), assistant(calls=[tool_call("7", "f", {})]), tool_result(7, "1")],
+        (2, "result-without-id"),
+    ),
+    "a result without an id": (
+        [user("a"), assistant(calls=[tool_call("None", "f", {})]), {"role": "tool", "content": "1"}],
+        (2, "result-without-call"),
+    ),
+    "calls made by a tool": (
+        [user("a"), assistant(calls=[CALL_A]), tool_result("a", "1") | {"tool_calls": [CALL_B]}],
+        (2, "misplaced-calls"),
+    ),
+    "an image part without an image": (
+        [{"role": "user", "content": [{"type": "image_url"}]}],
+        (0, "bad-content"),
     ),
     "arguments that are not JSON": (
         [user("a"), assistant(calls=[tool_call("a", "f", "{path: 1}")]), tool_result("a", "1")],
@@ -135,6 +164,25 @@ def test_an_id_may_be_used_again_in_a_later_round():
     ]
     assert problems(history) == []
     assert [exchange.results for exchange in exchanges(history)] == [(2,), (4,)]
+
+
+def test_the_sdks_own_calls_in_a_dict_are_named_and_become_dicts_with_their_results_kept():
+    call = ChatCompletionMessageFunctionToolCall.model_validate(CALL_A)
+    history = [
+        user("a"),
+        {"role": "assistant", "content": None, "tool_calls": (call,)},
+        tool_result("a", "1"),
+    ]
+    assert normalise(history) == [user("a"), assistant(calls=[CALL_A]), tool_result("a", "1")]
+    history[1]["tool_calls"] = [call]
+    assert "normalise() makes one of it" in problems(history)[0].text
+    assert normalise(history) == [user("a"), assistant(calls=[CALL_A]), tool_result("a", "1")]
+
+
+@pytest.mark.timeout(10)
+def test_many_calls_with_one_id_are_soon_told_apart():
+    sent = normalise([user("a"), assistant(calls=[CALL_A] * 20_000)])
+    assert len({call["id"] for call in sent[1]["tool_calls"]}) == 20_000 and problems(sent) == []
 
 
 def test_an_interrupted_call_gets_the_same_result_every_time():

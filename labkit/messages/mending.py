@@ -6,6 +6,7 @@ The agent sends `normalise(history)`; the kept history itself is not rewritten b
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,15 +28,15 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
 
     A call without a result gets one that says it was interrupted; a result without a call goes; a result
     that stands away from its call moves next to it. Nulls and malformed fields become the nearest sound
-    thing, and a message object of the SDK a dict. The same input gives the same bytes, a sound history comes
-    back equal, and the input is untouched.
+    thing, and the SDK's message and call objects dicts. The same input gives the same bytes, a sound
+    history comes back equal, and the input is untouched.
 
     >>> from labkit.messages import assistant, tool_call, user
     >>> history = [user("go"), assistant(calls=[tool_call("a", "f", "{}")]), user("stop")]
     >>> [message["role"] for message in normalise(history)]
     ['user', 'assistant', 'tool', 'user']
     """
-    readable = [message for message in map(_as_dict, messages) if isinstance(message, dict)]
+    readable = [message for message in map(_plain, messages) if isinstance(message, dict)]
     pairing = pair(readable)
     sent: list[Message] = []
     for index, message in enumerate(readable):
@@ -49,9 +50,21 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
     return sent
 
 
-def _as_dict(message: Any) -> Any:
-    """A message as it is; one of the SDK's objects, such as `completion.choices[0].message`, as a dict."""
-    return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
+def _plain(value: Any) -> Any:
+    """A message, or what is in it, as JSON has it; the very same object when it is that already.
+
+    The SDK's objects, such as `completion.choices[0].message` or the calls in it, become dicts, tuples lists.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        plain = {key: _plain(held) for key, held in value.items()}
+        return value if all(plain[key] is held for key, held in value.items()) else plain
+    if isinstance(value, list | tuple):
+        items = [_plain(held) for held in value]
+        unchanged = isinstance(value, list) and all(map(operator.is_, items, value))
+        return value if unchanged else items
+    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
 
 
 def _results_in_order(
@@ -59,8 +72,7 @@ def _results_in_order(
 ) -> Iterator[Message]:
     """The results as they arrived, then one for each call (by its id) that has none."""
     for index, call_id in sorted((found, call_id) for found, call_id in answers if found is not None):
-        content = _sound_content(messages[index].get("content"))
-        yield _changed(messages[index], tool_call_id=call_id, content=content)
+        yield _changed(sound_message(messages[index]), tool_call_id=call_id)
     for found, call_id in answers:
         if found is None:
             yield {"role": "tool", "tool_call_id": call_id, "content": INTERRUPTED}
@@ -111,7 +123,7 @@ def _sound_calls(calls: list[Any]) -> list[Message]:
 def _free_id(call_id: Any, position: int, taken: set[str]) -> str:
     name = call_id if isinstance(call_id, str) and call_id else f"call_{position}"
     while name in taken:
-        name += "_"
+        name += f"_{position}"
     return name
 
 
@@ -123,7 +135,7 @@ def _sound_call(call: Message, call_id: str) -> Message:
     if not is_json_object(arguments):
         arguments = _sound_arguments(arguments)
     if function.get("name") == name and function.get("arguments") == arguments:
-        return _changed(call, id=call_id)
+        return _changed(call, id=call_id, type="function")
     function = {**function, "name": name, "arguments": arguments}
     return {**call, "id": call_id, "type": "function", "function": function}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from labkit.messages.shape import Message, calls_of, system_length
 
@@ -52,17 +53,17 @@ def pair(messages: Sequence[Message]) -> Pairing:
     each id keeps a stack of its open calls.
     """
     pairing = Pairing()
-    waiting: dict[str, list[tuple[int, int]]] = {}
-    answered: set[str] = set()
+    waiting: dict[str | None, list[tuple[int, int]]] = {}
+    answered: set[str | None] = set()
     for index, message in enumerate(messages):
         calls = calls_of(message)
         if calls:
             pairing.results[index] = [None] * len(calls)
             # Reversed, so that of two calls with one id the first is answered first.
             for position in reversed(range(len(calls))):
-                waiting.setdefault(str(calls[position].get("id")), []).append((index, position))
+                waiting.setdefault(_key(calls[position].get("id")), []).append((index, position))
         elif message.get("role") == "tool":
-            call_id = str(message.get("tool_call_id"))
+            call_id = _key(message.get("tool_call_id"))
             if waiting.get(call_id):
                 owner, position = waiting[call_id].pop()
                 pairing.results[owner][position] = index
@@ -72,6 +73,11 @@ def pair(messages: Sequence[Message]) -> Pairing:
                 if call_id in answered:
                     pairing.repeated.add(index)
     return pairing
+
+
+def _key(call_id: Any) -> str | None:
+    """What a call and its result are paired by. A number is taken as its text; None when there is no id."""
+    return str(call_id) if isinstance(call_id, str | int) else None
 
 
 def exchanges(messages: Sequence[Message]) -> list[Exchange]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from labkit.messages.pairing import Pairing, pair
 from labkit.messages.shape import ROLES, Message, calls_of, function_of
 
+# The content parts there are. Each holds its matter under its type's own name: the two of words a text.
 PART_TYPES = ("text", "image_url", "input_audio", "file", "refusal")
+PARTS_OF_WORDS = ("text", "refusal")
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
     """What a provider would reject in this history, in order; an empty list when it would accept it.
 
     Rules: `empty-history`, `not-a-message`, `unknown-role`, `missing-content`, `bad-content`,
-    `empty-tool-calls`, `misplaced-calls`, `call-without-id`, `call-without-name`, `bad-arguments`,
-    `duplicate-id`, `missing-result`, `result-without-call`, `repeated-result`, `misplaced-result`.
+    `empty-tool-calls`, `misplaced-calls`, `not-a-call`, `call-without-id`, `call-without-type`,
+    `call-without-name`, `bad-arguments`, `duplicate-id`, `missing-result`, `result-without-id`,
+    `result-without-call`, `repeated-result`, `misplaced-result`.
 
     >>> problems([{"role": "tool", "tool_call_id": "a", "content": "ok"}])[0].text
     'message 0: tool result a answers no call before it'
@@ -54,15 +57,25 @@ def problems(messages: Sequence[Message]) -> list[Problem]:
 def _message_problems(message: Any) -> Iterator[tuple[str, str]]:
     """Rules that concern one message alone."""
     if not isinstance(message, dict):
-        way_out = " (normalise() makes one of it)" if hasattr(message, "model_dump") else ""
-        yield "not-a-message", f"is a {type(message).__name__}, not a dict with a role{way_out}"
+        yield "not-a-message", f"is {_no_dict(message, 'with a role')}"
         return
     role = message.get("role")
     if role not in ROLES:
         yield "unknown-role", f"has the role {role!r}; roles are {', '.join(ROLES)}"
+    if role == "tool" and not _is_id(message.get("tool_call_id")):
+        yield "result-without-id", "tool result has no tool_call_id that is text"
     yield from _content_problems(message)
     if "tool_calls" in message:
         yield from _calls_problems(message)
+
+
+def _no_dict(value: Any, what: str) -> str:
+    way_out = " (normalise() makes one of it)" if hasattr(value, "model_dump") else ""
+    return f"a {type(value).__name__}, not a dict {what}{way_out}"
+
+
+def _is_id(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value)
 
 
 def _content_problems(message: Message) -> Iterator[tuple[str, str]]:
@@ -75,7 +88,7 @@ def _content_problems(message: Message) -> Iterator[tuple[str, str]]:
             yield "bad-content", "has an empty list of content parts"
         for position, part in enumerate(content):
             if not part_is_sound(part):
-                yield "bad-content", f"content part {position} is not a part with a known type and its text"
+                yield "bad-content", f"content part {position} has no known type, or not what belongs to it"
     elif not isinstance(content, str):
         yield "bad-content", f"content is a {type(content).__name__}: it must be text or a list of parts"
 
@@ -88,7 +101,8 @@ def may_lack_content(message: Message) -> bool:
 def part_is_sound(part: Any) -> bool:
     if not isinstance(part, dict) or part.get("type") not in PART_TYPES:
         return False
-    return part["type"] != "text" or isinstance(part.get("text"), str)
+    held = part.get(part["type"])
+    return isinstance(held, str) if part["type"] in PARTS_OF_WORDS else bool(held)
 
 
 def _calls_problems(message: Message) -> Iterator[tuple[str, str]]:
@@ -100,18 +114,27 @@ def _calls_problems(message: Message) -> Iterator[tuple[str, str]]:
         yield "misplaced-calls", f"a {message.get('role')} message cannot make tool calls"
     seen: set[str] = set()
     for position, call in enumerate(calls):
-        function = function_of(call) if isinstance(call, dict) else {}
-        call_id = call.get("id") if isinstance(call, dict) else None
-        if not isinstance(call_id, str) or not call_id:
-            yield "call-without-id", f"tool call {position} has no id"
-        elif call_id in seen:
-            yield "duplicate-id", f"two tool calls have the id {call_id}"
-        else:
+        if not isinstance(call, dict):
+            yield "not-a-call", f"tool call {position} is {_no_dict(call, 'with a function')}"
+            continue
+        call_id = call.get("id")
+        if _is_id(call_id):
+            if call_id in seen:
+                yield "duplicate-id", f"two tool calls have the id {call_id}"
             seen.add(call_id)
-        if not isinstance(function.get("name"), str) or not function["name"]:
-            yield "call-without-name", f"tool call {position} names no function"
-        if not is_json_object(function.get("arguments")):
-            yield "bad-arguments", f"the arguments of tool call {position} are not a JSON object as text"
+        yield from _call_problems(call, f"tool call {position}")
+
+
+def _call_problems(call: Message, name: str) -> Iterator[tuple[str, str]]:
+    function = function_of(call)
+    if not _is_id(call.get("id")):
+        yield "call-without-id", f"{name} has no id"
+    if call.get("type") != "function":
+        yield "call-without-type", f"{name} does not have the type function"
+    if not isinstance(function.get("name"), str) or not function["name"]:
+        yield "call-without-name", f"{name} names no function"
+    if not is_json_object(function.get("arguments")):
+        yield "bad-arguments", f"the arguments of {name} are not a JSON object as text"
 
 
 def is_json_object(text: Any) -> bool:
