@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
+import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,7 @@ def connect(model: str | None = None) -> tuple[OpenAI, str]:
     name = (model or settings.get(MODEL) or DEFAULT_MODEL).strip()
     if not is_understudy(name):
         return _service(name, settings)
+    name = name.lower()
     if name not in MODELS:
         raise ModelError(f"No understudy is called {name!r}.", f"There are: {', '.join(MODELS)}.")
     server, client = _stand_in()
@@ -78,15 +81,33 @@ def read_settings() -> dict[str, str]:
 
     Reads the files without changing the environment. Values are stripped; empty ones do not count.
     """
-    from dotenv import dotenv_values
-
     found: dict[str, str | None] = {}
     for folder in (find_workspace(), Path.cwd()):
-        found.update(dotenv_values(folder / ".env", encoding="utf-8-sig"))
+        found.update(_dotenv(folder / ".env"))
     found.update(
         {name: os.environ[name] for name in (MODEL, KEY, OWN_KEY, URL, OWN_URL) if os.environ.get(name)}
     )
-    return {name: value.strip() for name, value in found.items() if value and value.strip()}
+    stripped = {name: (value or "").strip() for name, value in found.items()}
+    # `set NAME="value"` keeps its quotes in a Windows prompt
+    unquoted = {name: re.sub(r"^([\"'])(.*)\1$", r"\2", value).strip() for name, value in stripped.items()}
+    return {name: value for name, value in unquoted.items() if value}
+
+
+def _dotenv(path: Path) -> dict[str, str | None]:
+    """What a `.env` file says; in UTF-8, or in UTF-16, which a Windows shell writes with `>`."""
+    from dotenv import dotenv_values
+
+    if not path.is_file():
+        return {}
+    try:
+        raw = path.read_bytes()
+        text = raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+    except (OSError, UnicodeError) as error:
+        raise ModelError(
+            f"The file {path} is not text that can be read ({error}).",
+            "Save it as plain text in UTF-8, or take it away to carry on offline.",
+        ) from error
+    return dotenv_values(stream=io.StringIO(text))
 
 
 def _stand_in() -> tuple[Server, OpenAI]:
@@ -126,4 +147,20 @@ def _service(name: str, settings: dict[str, str]) -> tuple[OpenAI, str]:
             f"The model {name!r} needs a key, and {KEY} is not set.",
             f"Set {KEY} (or {URL}, for a server of your own that needs none). {OFFLINE}",
         )
-    return _client(base_url=url, api_key=key or "no-key"), name
+    if key and not (key.isascii() and key.isprintable()):
+        raise ModelError(
+            f"The key for {name!r} cannot be sent: it has characters that no key has.",
+            f"Copy it into {KEY} again. {OFFLINE}",
+        )
+    if url and not url.startswith(("http://", "https://")):
+        raise ModelError(
+            f"The address {url!r} is not one of a service.",
+            f"Give {URL} as a whole, such as http://localhost:8000/v1. {OFFLINE}",
+        )
+    try:
+        return _client(base_url=url, api_key=key or "no-key"), name
+    except Exception as error:  # httpx: a proxy in the environment that is no address, or needs a package
+        raise ModelError(
+            f"The way to the service cannot be set up ({error}).",
+            f"Check the proxy settings in the environment and {URL}. {OFFLINE}",
+        ) from error

@@ -190,6 +190,42 @@ def test_a_server_of_ones_own_needs_no_key(monkeypatch):
     assert connect()[0].base_url.port == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"OPENAI_API_KEY": "sk-\u201cpasted\u201d"}, "no key has"),
+        ({"OPENAI_BASE_URL": "localhost:8000/v1"}, "http://localhost:8000/v1"),
+        ({"OPENAI_API_KEY": "sk-1", "HTTPS_PROXY": "nonsense://::"}, "proxy settings"),
+    ],
+)
+def test_what_cannot_work_is_said_at_once_and_with_the_way_out(monkeypatch, settings, text):
+    for name, value in {"LABKIT_MODEL": "some-model", **settings}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ModelError) as caught:
+        connect()
+    said = str(caught.value)
+    assert text in said and "unset LABKIT_MODEL" in said and len(said) < 400
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_dotenv_file_of_any_editor_is_read(tmp_path, encoding):
+    text = "# né\r\nexport LABKIT_MODEL = 'some-model'\r\nOPENAI_API_KEY=\"sk-1\" # mine\r\n"
+    (tmp_path / ".env").write_bytes(text.encode(encoding))
+    client, model = connect()
+    assert (model, client.api_key) == ("some-model", "sk-1")
+
+
+def test_a_dotenv_file_that_is_no_text_is_named(tmp_path):
+    (tmp_path / ".env").write_bytes(b"# caf\xe9\nLABKIT_MODEL=some-model\n")
+    with pytest.raises(ModelError, match=r"\.env is not text"):
+        connect()
+
+
+def test_quotes_and_capitals_do_not_change_what_is_meant(monkeypatch):
+    monkeypatch.setenv("LABKIT_MODEL", '"Understudy-8k"')
+    assert connect()[1] == "understudy-8k"
+
+
 # --- what goes wrong later --------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ CREATED = 1_735_689_600
 
 def is_understudy(name: str) -> bool:
     """Whether a model name means the understudy, also a misspelt one: such a name never goes to a service."""
-    return name.startswith("understudy")
+    return name.lower().startswith("understudy")
 
 
 def model_list() -> dict[str, Any]:
