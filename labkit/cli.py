@@ -19,12 +19,21 @@ class _Failed(click.ClickException):
         click.echo(self.message, file=file or sys.stderr, err=file is None)
 
 
+def _failed(error: LabkitError) -> _Failed:
+    return _Failed("\n".join(filter(None, [error.what, error.fix, error.more])))
+
+
 class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except LabkitError as error:
-            raise _Failed("\n".join(filter(None, [error.what, error.fix, error.more]))) from error
+            raise _failed(error) from error
+        except BrokenPipeError:
+            raise  # whoever reads the output has seen enough: click ends quietly
+        except OSError as error:
+            what = f"The system does not allow that ({error})."
+            raise _failed(SetupError(what, "`labkit doctor` looks for what is in the way.")) from error
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -179,6 +188,10 @@ def serve(port: int, faults: tuple[str, ...]) -> None:
     switch = FaultSwitch()
     for fault in faults:
         kind, _, times = fault.partition(":")
+        if times and not (times.isdecimal() and int(times)):
+            raise click.BadParameter(
+                f"{times!r} is no number of times; write for example {kind}:2", param_hint="--fault"
+            )
         try:
             switch.add(kind, times=int(times or 1))
         except ValueError as error:

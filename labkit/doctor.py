@@ -18,7 +18,7 @@ from pathlib import Path
 
 from labkit.errors import LabkitError
 from labkit.kernel import find_kernel, same_environment
-from labkit.places import find_workspace
+from labkit.places import STATE_FOLDER, find_workspace
 from labkit.strays import Process, stray_processes
 
 OLDEST_PYTHON = (3, 11)
@@ -163,6 +163,11 @@ def check_write_access(folder: Path | None = None) -> Finding:
     """Whether the learner's folder, or the folder it will be made in, can be written."""
     folder = folder or find_workspace()
     there = next(place for place in (folder, *folder.parents) if place.exists())
+    mark = folder / STATE_FOLDER
+    if mark.exists() and not mark.is_dir():
+        return Finding(
+            "Write access", f"{mark} is a file, and labkit keeps a folder there", "Rename that file."
+        )
     probe = there / f".labkit-doctor-{os.getpid()}"
     try:
         probe.write_text("中文", encoding="utf-8")

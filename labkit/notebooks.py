@@ -50,21 +50,38 @@ def read_notebook(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise NotebookError(f"{path} cannot be read ({error.strerror}).", "Is the name right?") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotebookError(
             f"{path} is not a notebook: {error}.", "A backup may be in `backups` beside it."
         ) from error
-    if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
+    if not is_notebook(data):
         raise NotebookError(
-            f"{path} is not a notebook: it has no cells.", "A backup may be in `backups` beside it."
+            f"{path} is not a notebook: it has no cells, or broken ones.",
+            "A backup may be in `backups` beside it.",
         )
     return data
 
 
+def is_notebook(data: Any) -> bool:
+    """Whether data read from a file has a notebook's form: cells, each with its kind, source and metadata."""
+    cells = data.get("cells") if isinstance(data, dict) else None
+    return isinstance(cells, list) and all(
+        isinstance(cell, dict)
+        and isinstance(cell.get("cell_type"), str)
+        and isinstance(cell.get("metadata", {}), dict)
+        and (isinstance(source := cell.get("source"), str) or _is_lines(source))
+        for cell in cells
+    )
+
+
+def _is_lines(source: Any) -> bool:
+    return isinstance(source, list) and all(isinstance(line, str) for line in source)
+
+
 def exercise_of(cell: dict[str, Any]) -> dict[str, Any] | None:
     """What a cell's metadata says about the exercise it holds; None for every other cell."""
-    about = cell.get("metadata", {}).get("labkit", {})
-    return about if "exercise" in about else None
+    about = cell.get("metadata", {}).get("labkit")
+    return about if isinstance(about, dict) and "exercise" in about else None
 
 
 def exercises_of(notebook: dict[str, Any]) -> list[str]:

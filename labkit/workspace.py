@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import NotebookError, SetupError
+from labkit.notebooks import is_notebook
 from labkit.places import STATE_FOLDER, labs_dir, workspace
 
 BACKUPS = "backups"
@@ -156,7 +157,8 @@ def _exercise_cells(notebook: Notebook) -> dict[str, list[dict[str, Any]]]:
     """The exercise cells of a notebook by exercise, in their order."""
     found: dict[str, list[dict[str, Any]]] = {}
     for cell in notebook["cells"]:
-        exercise = cell.get("metadata", {}).get("labkit", {}).get("exercise")
+        about = cell.get("metadata", {}).get("labkit")
+        exercise = about.get("exercise") if isinstance(about, dict) else None
         if exercise and cell.get("cell_type") == "code":
             found.setdefault(str(exercise), []).append(cell)
     return found
@@ -165,9 +167,9 @@ def _exercise_cells(notebook: Notebook) -> dict[str, list[dict[str, Any]]]:
 def _load(path: Path) -> Notebook:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(notebook, dict) and isinstance(notebook.get("cells"), list):
+        if is_notebook(notebook):
             return notebook
-    except ValueError:
+    except (ValueError, RecursionError):
         pass  # not JSON, or not UTF-8: the same answer as for JSON that is no notebook
     raise NotebookError(
         f"{path} is not a notebook that can be read.",

@@ -70,6 +70,36 @@ def test_any_labkit_error_from_any_command_is_shown_that_way():
     assert (answer.exit_code, answer.output) == (1, f"The disk is full.\nMake room.\n{more}")
 
 
+def test_what_the_system_refuses_is_a_short_paragraph_too(workspace):
+    (workspace / "01_minimal_loop.ipynb").mkdir(parents=True)
+    answer = labkit("reset", "01")
+    assert answer.exit_code == 1
+    assert answer.output.startswith("The system does not allow that (")
+    assert "01_minimal_loop.ipynb" in answer.output and "labkit doctor" in answer.output
+
+
+def test_a_file_in_place_of_the_state_folder_is_named_by_every_command(workspace):
+    workspace.mkdir(parents=True, exist_ok=True)
+    (workspace / ".labkit").write_text("mine", encoding="utf-8")
+    assert "[fix] Write access" in labkit("doctor").output
+    assert ".labkit" in labkit("chat", "--task", "hello").output
+
+
+@pytest.mark.parametrize("notebook", ['{"cells": [5]}', "{", '{"cells": [{"cell_type": "code"}]}'])
+def test_running_a_broken_notebook_says_so(tmp_path, notebook):
+    (tmp_path / "mine.ipynb").write_text(notebook, encoding="utf-8")
+    answer = labkit("run", str(tmp_path / "mine.ipynb"))
+    assert answer.exit_code == 1
+    assert "is not a notebook" in answer.output
+
+
+@pytest.mark.parametrize("fault", ["429:x", "429:0", "429:-2"])
+def test_a_fault_that_never_comes_is_refused(fault):
+    answer = labkit("serve", "--fault", fault)
+    assert answer.exit_code == 2
+    assert "write for example 429:2" in answer.output
+
+
 def test_doctor_exits_with_1_when_there_is_something_to_fix(monkeypatch):
     monkeypatch.setenv("LABKIT_MODEL", "some-model")
     answer = labkit("doctor")

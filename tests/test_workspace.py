@@ -115,7 +115,19 @@ def test_an_exercise_whose_cell_is_gone_is_not_guessed_at(shipped, workspace):
     assert (workspace / "01_first.ipynb").read_bytes() == before
 
 
-@pytest.mark.parametrize("content", ["not json", "[]", '{"cells": 3}', "\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "not json",
+        "[]",
+        '{"cells": 3}',
+        '{"cells": [5]}',
+        '{"cells": [{"cell_type": "code", "source": [], "metadata": 5}]}',
+        '{"cells": [{"cell_type": "code", "source": 5, "metadata": {}}]}',
+        "[" * 100_000,
+        "\xff",
+    ],
+)
 def test_a_broken_notebook_is_a_clear_error(shipped, workspace, content):
     copy_labs(shipped)
     (workspace / "01_first.ipynb").write_bytes(content.encode("latin-1"))
