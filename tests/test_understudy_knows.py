@@ -300,3 +300,8 @@ def test_what_it_has_no_rule_for_is_not_called_noted(tools):
     assert "没有做这件事的规则" in reply([user("删除 notes.md")], tools).text
     assert "Noted" in reply([user("The report goes into notes.md.")], tools).text
     assert "list, read" in reply([user("What can you do?")], tools).text
+
+
+def test_nothing_done_is_not_called_done(tools):
+    assert "which file" in reply([user("Read all of it again and again.")], tools).text
+    assert "哪个文件" in reply([user("把它再读一遍")], tools).text

@@ -83,7 +83,17 @@ def walk(view: View, steps: Sequence[Step]) -> Draft:
     if not work.said:
         report_reading(work)
     said = [*work.said, *(text for text in work.failures.values() if text not in work.said)]
-    return Draft("\n\n".join(said) or view.says("Done.", "完成了。"))
+    return Draft("\n\n".join(said) or nothing_to_say(view))
+
+
+def nothing_to_say(view: View) -> str:
+    """The answer when no step had anything to tell."""
+    if view.calls:
+        return view.says("Done.", "完成了。")
+    return view.says(
+        "I cannot tell which file or folder you mean. Please name it, for example `notes.md`.",
+        "看不出你指的是哪个文件或文件夹。请写出名字，例如 `notes.md`。",
+    )
 
 
 def together(first: Draft, rest: Sequence[Step], view: View) -> Draft:
