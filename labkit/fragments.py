@@ -40,12 +40,14 @@ def _known_call(calls: list[Call], fragment: dict[str, Any], place: int, togethe
         return _by_id(calls, fragment)
     index = fragment.get("index")
     call: Call | None
-    if index is None:
-        call = calls[-together:][place] if together <= len(calls) else calls[-1]
-    else:
+    if index is not None:
         call = _newest(calls, "index", index)
         if call is None and _goes_on(calls[-1], fragment):
             return calls[-1]
+    elif together <= len(calls):
+        call = calls[-together:][place]
+    else:
+        call = None if _opens(fragment) else calls[-1]
     return call if call and not _begins_another(call, fragment) else None
 
 
@@ -53,14 +55,16 @@ def _by_id(calls: list[Call], fragment: dict[str, Any]) -> Call | None:
     """The call with the fragment's id. Some services send one id for all calls: then the index decides."""
     index = fragment.get("index")
     same = [call for call in calls if call["id"] == fragment["id"]]
-    for call in reversed(same):
-        if index is None or call["index"] is None or call["index"] == index:
-            return call
+    fitting = [call for call in same if index is None or call["index"] is None or call["index"] == index]
     if same:
-        return None if _begins_another(same[-1], fragment) else same[-1]
-    # A new call, or the id of one that has none yet.
+        call = (fitting or same)[-1]
+        return None if _begins_another(call, fragment) else call
+    # A new call, or the id of one that has none yet; some services make up a new id for each fragment.
     waiting = calls[-1] if index is None else _newest(calls, "index", index)
-    return waiting if waiting and not waiting["id"] and not _begins_another(waiting, fragment) else None
+    if waiting and waiting["id"]:
+        more = index is not None and fragment.get("function") and _goes_on(waiting, fragment)
+        return waiting if more else None
+    return waiting if waiting and not _begins_another(waiting, fragment) else None
 
 
 def _newest(calls: list[Call], key: str, value: Any) -> Call | None:
@@ -68,9 +72,8 @@ def _newest(calls: list[Call], key: str, value: Any) -> Call | None:
 
 
 def _goes_on(call: Call, fragment: dict[str, Any]) -> bool:
-    """Whether a fragment with an index not seen yet goes on with this call: it names nothing new."""
-    arguments = (fragment.get("function") or {}).get("arguments")
-    return not _name(fragment) and not (arguments and _is_whole(call))
+    """Whether a fragment with an index or id not seen yet goes on with this call: it names nothing new."""
+    return not _name(fragment) and not (_brought(fragment) and _is_whole(call))
 
 
 def _begins_another(call: Call, fragment: dict[str, Any]) -> bool:
@@ -78,17 +81,33 @@ def _begins_another(call: Call, fragment: dict[str, Any]) -> bool:
     name = _name(fragment)
     if not name or not call["name"]:
         return False
-    return name != call["name"] or (_is_whole(call) and not _adds_nothing(call, fragment))
+    return name != call["name"] or (
+        _opens(fragment) and _is_whole(call) and not _adds_nothing(call, fragment)
+    )
+
+
+def _opens(fragment: dict[str, Any]) -> bool:
+    """Whether the fragment names a function and can be its call's first: no arguments yet, or their start."""
+    arguments = _brought(fragment)
+    starts = not isinstance(arguments, str) or not arguments.strip() or arguments.lstrip().startswith("{")
+    return bool(_name(fragment)) and starts
 
 
 def _adds_nothing(call: Call, fragment: dict[str, Any]) -> bool:
-    """Whether a fragment for this call's index repeats its name and brings blanks: a call's last words."""
-    index, arguments = fragment.get("index"), (fragment.get("function") or {}).get("arguments")
-    return index is not None and index == call["index"] and not str(arguments or "").strip()
+    """Whether a fragment for this call, by its index or id, brings blanks or all the arguments once more."""
+    index, arguments = fragment.get("index"), _brought(fragment)
+    key = "id" if index is None or call["index"] is None else "index"
+    known = fragment.get(key) not in (None, "") and fragment[key] == call[key]
+    return known and (not str(arguments).strip() or _arguments([arguments]) == _arguments(call["arguments"]))
 
 
 def _name(fragment: dict[str, Any]) -> str | None:
     return (fragment.get("function") or {}).get("name")
+
+
+def _brought(fragment: dict[str, Any]) -> Any:
+    """The arguments that a fragment brings; "" for none."""
+    return (fragment.get("function") or {}).get("arguments") or ""
 
 
 def _is_whole(call: Call) -> bool:
@@ -110,10 +129,13 @@ def finished_call(call: Call, place: int, taken: set[str]) -> Message:
 
 
 def _arguments(pieces: list[Any]) -> str:
-    """Some services send the arguments as an object instead of as text."""
+    """Some services send the arguments as an object instead of as text, some end with the whole once more."""
     text = joined(
         [piece if isinstance(piece, str) else json.dumps(piece, ensure_ascii=False) for piece in pieces]
     )
+    half = text[: len(text) // 2]
+    if text == half + half and is_json_object(half):
+        return half
     return text if text.strip() else "{}"
 
 

@@ -12,13 +12,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from labkit.chunks import UsualForm, as_dict, raise_error_of, words_of
 from labkit.errors import ModelError, StreamInterrupted
+from labkit.errors_model import OFFLINE
 from labkit.fragments import find_call, finished_call, joined
 from labkit.messages import Message, text_of
 
-CUT_SHORT = ("length", "content_filter", "max_tokens", "model_length", "insufficient_system_resource")
-"""Finish reasons of a reply that stopped before its end; the first two are OpenAI's, the others mean the same
-elsewhere (https://docs.mistral.ai/api, https://api-docs.deepseek.com/api/create-chat-completion).
+CUT_SHORT = (
+    *("length", "content_filter"),
+    *("max_tokens", "model_length", "insufficient_system_resource", "abort"),
+)
+"""Finish reasons of a reply that stopped before its end, in small letters; the first two are OpenAI's, the
+others mean the same elsewhere (https://docs.mistral.ai/api, https://docs.vllm.ai,
+https://api-docs.deepseek.com/api/create-chat-completion).
 """
 
 
@@ -48,9 +54,7 @@ class Reply:
     @property
     def calls_may_run(self) -> bool:
         """Whether there are calls and the reply ended properly. A reply that was cut short is never run."""
-        return (
-            bool(self.tool_calls) and self.finish_reason is not None and self.finish_reason not in CUT_SHORT
-        )
+        return bool(self.tool_calls and self.finish_reason) and not cut_short(self.finish_reason)
 
 
 # --- one shred --------------------------------------------------------------------------------------------
@@ -134,26 +138,26 @@ def collect(chunks: Iterable[Any], on_text: Callable[[str], None] | None = None)
 
 
 def plain_chunks(chunks: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """Each chunk of a stream as a plain dict, with the first choice alone (others come only when asked for).
+    """Each chunk of a stream as a plain dict, with the first choice alone and odd fields in their usual form.
 
     Raises ConnectionError when the stream breaks, or when the service reports an error inside it.
 
     >>> list(plain_chunks([{"choices": [], "usage": {"total_tokens": 3}}]))
     [{'choices': [], 'usage': {'total_tokens': 3}}]
     """
-    source = iter(chunks)
+    source, usual_form = iter(chunks), UsualForm()
     while True:
         try:
             chunk = next(source)
         except StopIteration:
             return
         except Exception as error:  # each client has errors of its own for a broken line
-            raise ConnectionError(_sentence(str(error) or type(error).__name__)) from error
+            raise ConnectionError(words_of(error)) from error
         if chunk is None:
             continue
-        plain = _as_dict(chunk)
-        yield {**plain, "choices": _first_choice(plain)}
-        _raise_error_of(plain)
+        plain = as_dict(chunk)
+        yield usual_form(plain)
+        raise_error_of(plain)
 
 
 def settled(before: str | None, now: str | None) -> str | None:
@@ -162,7 +166,16 @@ def settled(before: str | None, now: str | None) -> str | None:
     >>> settled("stop", None), settled("stop", "length"), settled(None, "tool_calls"), settled(None, "")
     ('stop', 'length', 'tool_calls', None)
     """
-    return now if now in CUT_SHORT else before or now or None
+    return now if cut_short(now) else before or now or None
+
+
+def cut_short(finish_reason: str | None) -> bool:
+    """Whether a finish reason says that the reply stopped before its end.
+
+    >>> cut_short("length"), cut_short("MAX_TOKENS"), cut_short("tool_calls"), cut_short(None)
+    (True, True, False, False)
+    """
+    return str(finish_reason).lower() in CUT_SHORT
 
 
 def interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str) -> StreamInterrupted:
@@ -174,67 +187,23 @@ def interrupted(growing: dict[str, Any], usage: dict[str, Any] | None, what: str
 def whole_reply(completion: Any) -> Reply:
     """The reply of a request that was not streamed: its message is one delta that came whole.
 
-    Raises ModelError when the answer holds no reply (some services answer 200 with an error inside).
+    Raises ModelError when the answer holds no reply (some services answer 200 with an error inside, some
+    addresses with a web page).
     """
-    answer = _as_dict(completion)
-    choice: dict[str, Any] = next(iter(_first_choice(answer)), {})
     try:
-        _raise_error_of(answer)
-        if not choice:
-            raise ConnectionError("it is empty")
+        answer = UsualForm()(as_dict(completion))
+        raise_error_of(answer)
+    except TypeError as error:
+        what = "The service's answer is no chat completion."
+        raise ModelError(what, f"Check OPENAI_BASE_URL: it often ends in /v1. {OFFLINE}") from error
     except ConnectionError as error:
-        what = f"The service's answer holds no reply: {error}."
-        raise ModelError(what, "Ask again; nothing was run or saved.") from error
-    growing = growing_message()
-    merge_delta(growing, choice.get("message") or {})
+        raise _no_reply(str(error)) from error
+    if not answer["choices"]:
+        raise _no_reply("it is empty")
+    choice, growing = answer["choices"][0], growing_message()
+    merge_delta(growing, choice["delta"])
     return Reply(finished_message(growing), choice.get("finish_reason"), answer.get("usage"))
 
 
-# --- what services send, as plain dicts -------------------------------------------------------------------
-
-
-def _as_dict(chunk: Any) -> dict[str, Any]:
-    """A chunk as plain dicts and lists, with the fields that were sent."""
-    if isinstance(chunk, dict):
-        return chunk
-    plain = _plain(chunk)
-    if isinstance(plain, dict):
-        return plain
-    raise TypeError(f"a chunk is a dict or an SDK object, not {type(chunk).__name__}")
-
-
-def _plain(value: Any) -> Any:
-    """An SDK object, or one that merely has its attributes, as a dict; lists of them as lists."""
-    if hasattr(value, "model_dump"):
-        return dict(value.model_dump(exclude_unset=True, warnings=False))
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    fields = value if isinstance(value, dict) else getattr(value, "__dict__", None)
-    return value if fields is None else {key: _plain(item) for key, item in fields.items()}
-
-
-def _first_choice(chunk: dict[str, Any]) -> list[dict[str, Any]]:
-    """The first choice alone, in a list that is empty without one; nulls among its fragments are left out."""
-    choices = [choice for choice in chunk.get("choices") or [] if choice and not choice.get("index")]
-    for place, choice in enumerate(choices):
-        delta = choice.get("delta") or {}
-        if None in (delta.get("tool_calls") or []):
-            calls = [fragment for fragment in delta["tool_calls"] if fragment is not None]
-            choices[place] = {**choice, "delta": {**delta, "tool_calls": calls}}
-    return choices
-
-
-def _raise_error_of(chunk: dict[str, Any]) -> None:
-    """Some services report an error inside a stream that began well, in the chunk or in its choice."""
-    for part in (chunk, *(choice for choice in chunk.get("choices") or [] if choice)):
-        error = part.get("error") or (
-            part.get("finish_reason") == "error" and "an error, and no word about it"
-        )
-        if error:
-            text = error.get("message") or error if isinstance(error, dict) else error
-            raise ConnectionError(_sentence(str(text)))
-
-
-def _sentence(text: str) -> str:
-    """What a service said, without the full stop that our own sentence brings."""
-    return text.strip().rstrip(".")
+def _no_reply(why: str) -> ModelError:
+    return ModelError(f"The service's answer holds no reply: {why}.", "Ask again; nothing was run or saved.")

@@ -258,3 +258,60 @@ def test_a_name_may_come_after_the_first_arguments() -> None:
         ("f", '{"n": 1}'),
         ("g", '{"n": 2}'),
     ]
+
+
+def test_a_new_id_in_each_fragment_of_a_call_begins_no_other() -> None:
+    chunks = [
+        chunk(frag("", "f", index=0, id="a1")),
+        *(
+            chunk(frag(piece, name, index=0, id=f"a{piece}"))
+            for piece, name in (('{"n":', None), ("1}", ...))
+        ),
+        chunk(frag("", "g", index=1, id="b1")),
+        chunk(frag("{}", ..., index=1, id="b2"), frag("", ..., index=0, id="a3")),
+    ]
+    assert calls_of(*chunks) == [("a1", "f", '{"n":1}'), ("b1", "g", "{}")]
+
+
+@pytest.mark.parametrize("more", [{}, {"index": None}, {"index": 0}])
+@pytest.mark.parametrize("name", ["f", "g"])
+def test_one_id_for_two_whole_calls_in_one_place_makes_two(name: str, more: dict[str, Any]) -> None:
+    chunks = [chunk(frag('{"n":1}', "f", id="a", **more)), chunk(frag('{"n":2}', name, id="a", **more))]
+    assert [(name, arguments) for _, name, arguments in calls_of(*chunks)] == [
+        ("f", '{"n":1}'),
+        (name, '{"n":2}'),
+    ]
+
+
+@pytest.mark.parametrize("pieces", [['{"n":', "1}"], ['{"n":1}'], [{"n": 1}]])
+@pytest.mark.parametrize("where", [{"id": "a"}, {"id": "a", "index": 0}, {"index": 0}])
+@pytest.mark.parametrize("name", ["f", ...])
+def test_arguments_said_once_more_in_full_are_said_once(pieces: list[Any], where: Any, name: Any) -> None:
+    whole = pieces[0] if len(pieces) == 1 else "".join(pieces)
+    chunks = [chunk(frag(piece, name if place else "f", **where)) for place, piece in enumerate(pieces)]
+    found = calls_of(*chunks, chunk(frag(whole, name, **where)))
+    assert [json.loads(arguments) for _, _, arguments in found] == [{"n": 1}]
+
+
+@pytest.mark.parametrize("names", ["ff", "fg"])
+def test_calls_that_begin_in_one_chunk_are_told_apart_by_their_place_alone(names: str) -> None:
+    pieces = [("", ""), ('{"n":', '{"n":'), ("1}", "2}")]
+    chunks = [chunk(*(frag(piece, ...) for piece in row)) for row in pieces[1:]]
+    found = calls_of(chunk(*(frag("", name) for name in names)), *chunks)
+    assert [arguments for _, _, arguments in found] == ['{"n":1}', '{"n":2}']
+
+
+def test_two_fragments_of_one_call_may_share_a_chunk_and_its_name() -> None:
+    assert calls_of(chunk(frag('{"n":', "f"), frag(" 1}", "f"))) == [("call_0", "f", '{"n": 1}')]
+
+
+@pytest.mark.parametrize("more", [{}, {"index": 0}])
+def test_an_id_that_comes_before_its_function_begins_a_call(more: dict[str, Any]) -> None:
+    chunks = []
+    for call_id, name in ("af", "bg"):
+        chunks += [
+            chunk({"id": call_id, **more}),
+            chunk(frag("", name, **more)),
+            chunk(frag("{}", ..., **more)),
+        ]
+    assert calls_of(*chunks) == [("a", "f", "{}"), ("b", "g", "{}")]

@@ -144,8 +144,13 @@ def test_the_saved_message_is_one_that_a_provider_accepts() -> None:
         [chunk({"content": "Hi"}, usage={"total_tokens": 1}), chunk(finish="stop", usage=USAGE)],
         [{"choices": [], "usage": None}, *text("Hi"), STOP, {"choices": None, "usage": USAGE}],
         [*text("Hi"), chunk(finish="stop", usage=USAGE), {"choices": [], "usage": None}],
+        [*text("Hi"), {"choices": [{"index": 0, "finish_reason": "stop", "usage": USAGE}]}],
+        [*text("Hi"), chunk(finish="stop", usage=USAGE), {"choices": [], "usage": "none"}],
     ],
-    ids=["alone", "inline", "twice", "on every chunk", "beside empty chunks", "null afterwards"],
+    ids=[
+        *("alone", "inline", "twice", "on every chunk", "beside empty chunks", "null afterwards"),
+        *("in the choice", "no object"),
+    ],
 )  # fmt: skip
 def test_usage_is_found_wherever_it_comes(chunks: list[Chunk]) -> None:
     assert collect(chunks) == Reply({"role": "assistant", "content": "Hi"}, "stop", USAGE)
@@ -208,6 +213,7 @@ def test_a_stream_without_a_finish_reason_was_interrupted(chunks: list[Chunk]) -
         {"error": "Tool call validation failed"},
         {"choices": [{"index": 0, "delta": {}, "error": {"message": "Tool call validation failed."}}]},
         chunk({"content": ""}, "length", error={"code": 502, "message": "Tool call validation failed"}),
+        {"object": "error", "message": "Tool call validation failed", "type": "BadRequestError"},
     ],
 )  # fmt: skip
 def test_an_error_in_the_middle_is_an_interruption_that_says_so(broken: Chunk) -> None:
@@ -283,7 +289,9 @@ def test_an_empty_finish_reason_is_no_end_and_error_is_none_either(chunks: list[
     assert interrupted(chunks).partial.text == "half"
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "model_length", "insufficient_system_resource"])
+@pytest.mark.parametrize(
+    "reason", ["max_tokens", "model_length", "insufficient_system_resource", "abort", "MAX_TOKENS", "LENGTH"]
+)
 def test_a_reply_cut_short_in_another_service_s_words_is_not_run_either(reason: str) -> None:
     assert not collect([call_chunk("{}", id="a", name="f"), chunk(finish=reason)]).calls_may_run
 
@@ -319,6 +327,56 @@ def test_objects_that_merely_look_like_the_client_s_are_read() -> None:
     assert (reply.text, reply.tool_calls[0]["id"], reply.usage) == ("hi", "a", USAGE)
 
 
+# --- odd forms of the fields ------------------------------------------------------------------------------
+
+CALL = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize("form", [as_dict, as_object])
+@pytest.mark.parametrize(
+    ("delta", "calls"),
+    [
+        ({"tool_calls": CALL}, 1),
+        ({"tool_calls": ["?", 7, CALL]}, 1),
+        ({"tool_calls": [CALL, {"index": 0, "function": "f"}]}, 1),
+        ({"tool_calls": "?"}, 0),
+        ("?", 0),
+    ],
+)
+def test_fields_of_another_type_than_the_protocol_s_do_no_harm(
+    delta: Any, calls: int, form: Callable[[Chunk], Any]
+) -> None:
+    odd = {"choices": [{"index": 0, "delta": delta, "finish_reason": None}, "?"]}
+    reply = collect(list(map(form, [*text("Hi"), odd, STOP])))
+    assert (reply.text, len(reply.tool_calls)) == ("Hi", calls)
+
+
+def test_a_call_in_the_form_that_was_before_tool_calls_is_a_call() -> None:
+    pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"x": '}, {"arguments": "1}"}]
+    chunks = [chunk({"content": None, "function_call": piece}) for piece in pieces]
+    reply = collect([*chunks, chunk({"function_call": None}, "function_call")])
+    assert [call["function"] for call in reply.tool_calls] == [{"name": "f", "arguments": '{"x": 1}'}]
+    assert reply.calls_may_run
+
+
+@pytest.mark.parametrize("kind", ["thinking", "reasoning", "reasoning_text"])
+def test_thinking_is_no_text_whatever_its_field_is_called(kind: str) -> None:
+    assert collect([*text([{"type": kind, "text": "Hm."}], "Seven."), STOP]).text == "Seven."
+
+
+def test_a_reply_that_comes_whole_inside_a_stream_is_a_reply() -> None:
+    whole = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
+    assert collect([{"choices": [whole]}]).text == "Hi"
+
+
+def test_half_a_character_is_not_shown_before_its_other_half() -> None:
+    shown: list[str] = []
+    reply = collect([*text("a\ud83d", "\ude00b", "\ud83d", "c"), STOP], on_text=shown.append)
+    assert shown == ["a", "😀b", "\ufffdc"]
+    assert reply.text == "".join(shown)
+    "".join(shown).encode("utf-8")  # a screen could not show it else
+
+
 # --- not streamed -----------------------------------------------------------------------------------------
 
 
@@ -338,6 +396,18 @@ def test_a_reply_that_was_not_streamed_gives_the_same(form: Callable[..., Any]) 
 def test_an_answer_that_holds_no_reply_is_an_error(body: Chunk) -> None:
     with pytest.raises(ModelError, match="holds no reply"):
         whole_reply(body)
+
+
+@pytest.mark.parametrize("body", ["<html>Welcome</html>", None, []])
+def test_an_answer_that_is_no_completion_sends_you_to_the_address(body: Any) -> None:
+    with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
+        whole_reply(body)
+
+
+def test_an_old_function_call_is_found_in_a_whole_reply_too() -> None:
+    message = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    reply = whole_reply({"choices": [{"index": 0, "message": message, "finish_reason": "function_call"}]})
+    assert reply.tool_calls[0]["function"]["name"] == "f"
 
 
 # --- in the loop ------------------------------------------------------------------------------------------
