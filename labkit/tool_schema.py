@@ -19,8 +19,9 @@ NAME_PATTERN = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NULL = type(None)
 _SIMPLE: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", _NULL: "null"}
 _EXPRESSIBLE = "str, int, float, bool, list[...], dict[str, ...], Literal[...], or one of these with '| None'"
-_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|See Also):\s*$")
-_ARGUMENT = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_OF_ARGUMENTS = ("Args", "Arguments", "Parameters", "Params", "Keyword Args", "Keyword Arguments")
+_SECTION = re.compile(rf"^({'|'.join(_OF_ARGUMENTS)}|Returns?|Raises|Yields?|Examples?|Notes?|See Also):\s*$")
+_ARGUMENT = re.compile(r"^\*{0,2}(\w+)\s*(?:\(.*?\))?:\s*(.*)$")
 
 
 def function_schema(function: Callable[..., Any]) -> JsonSchema:
@@ -142,16 +143,16 @@ def _read_docstring(text: str) -> tuple[str, dict[str, str]]:
     """A docstring's own words (up to its first section or doctest), and what its Args say, by parameter."""
     described: list[str] = []
     about: dict[str, str] = {}
-    section, current, indent = "", "", 0
-    for line in text.splitlines():
+    section, current, indent = "", "", None
+    for line in _as_google_writes(text).splitlines():
         heading = _SECTION.match(line)
         if heading or line.lstrip().startswith(">>>"):
             section = heading[1] if heading else "Example"
         elif not section:
             described.append(line)
-        elif section in ("Args", "Arguments", "Parameters") and line.strip():
+        elif section in _OF_ARGUMENTS and line.strip():
             depth = len(line) - len(line.lstrip())
-            indent = indent or depth  # the first parameter's indent; deeper lines go on with its text
+            indent = depth if indent is None else indent  # the first parameter's; deeper lines go on with it
             entry = _ARGUMENT.match(line.strip())
             if entry and depth <= indent:
                 current = entry[1]
@@ -159,3 +160,15 @@ def _read_docstring(text: str) -> tuple[str, dict[str, str]]:
             elif current:
                 about[current] = f"{about[current]} {line.strip()}".strip()
     return "\n".join(described).strip(), {name: words for name, words in about.items() if words}
+
+
+def _as_google_writes(text: str) -> str:
+    """A docstring in numpy's style (underlined sections) or Sphinx's (`:param n: ...`), as Google writes it.
+
+    https://numpydoc.readthedocs.io/en/latest/format.html, https://www.sphinx-doc.org (info field lists)
+    """
+    text, underlined = re.subn(r"^(\w[\w ]*)\n-{3,}[ \t]*$", r"\1:", text, flags=re.MULTILINE)
+    if underlined:
+        text = re.sub(r"^(\w+) : .*$", r"\1:", text, flags=re.MULTILINE)  # `path : str`, the text below it
+    text = re.sub(r"^:param\s+(?:[^:\n]*\s)?(\w+):", r"Args:\n \1:", text, flags=re.MULTILINE)
+    return re.sub(r"^:(?:type|returns?|rtype|raises?)\b[^:\n]*:.*$", "Returns:", text, flags=re.MULTILINE)

@@ -172,10 +172,13 @@ def run_tool_call(call: dict[str, Any], toolbox: Toolbox) -> Message:
 
 
 def call_parts(call: Any) -> tuple[str, str, Any]:
-    """A call's id, the tool's name and the raw arguments. A part that is missing or misshapen comes as ""."""
-    call = call if isinstance(call, dict) else {}
-    function = call.get("function")
-    function = function if isinstance(function, dict) else {}
+    """A call's id, the tool's name and the raw arguments. A part that is missing or misshapen comes as "".
+
+    The call is a dict, or the SDK's own object.
+    """
+    call = call.model_dump() if hasattr(call, "model_dump") else call
+    function = call.get("function") if isinstance(call, dict) else None
+    call, function = (part if isinstance(part, dict) else {} for part in (call, function))
     call_id, name = call.get("id"), function.get("name")
     return (
         call_id if isinstance(call_id, str) else "",
@@ -211,22 +214,27 @@ def read_arguments(raw: Any, found: Tool) -> Any:
 
 def explain(error: Exception, name: str) -> str:
     """What a model is told about an exception: a ToolError's own words, else its type, text and advice."""
-    if isinstance(error, ToolError):
-        return clean(str(error))
     try:
         said = str(error)
     except Exception:  # an exception whose own __str__ fails still has a type to name
         said = ""
+    if isinstance(error, ToolError) and said:
+        return clean(said)
     what = f"{name} raised {type(error).__name__}" + (f": {said[:2000]}" if said else "")
     return clean(f"{what.rstrip('.')}. Check the arguments; if the same call fails again, try another way.")
 
 
 def as_text(value: Any, name: str = "the tool") -> str:
-    """A tool's return value as the model reads it: text as it is, None as "(no output)", the rest as JSON."""
+    """A tool's return value as the model reads it: text as it is, None as "(no output)", the rest as JSON.
+
+    Bytes are read as UTF-8: what a command printed often comes that way.
+    """
     if value is None:
         return NO_OUTPUT
     if isinstance(value, str):
         return clean(value)
+    if isinstance(value, bytes | bytearray):
+        return value.decode("utf-8", "replace")
     if inspect.isawaitable(value):
         close = getattr(value, "close", None)
         if close:
@@ -248,6 +256,8 @@ def _plain(value: Any) -> Any:
         return dataclasses.asdict(value)
     if isinstance(value, set | frozenset | tuple):
         return sorted(value, key=str)
+    if isinstance(value, Iterator):
+        raise TypeError(f"a {type(value).__name__} gives its values one by one: return them as a list")
     has_words = isinstance(value, PurePath) or hasattr(value, "isoformat")  # dates and times
     return str(value) if has_words else repr(value)
 

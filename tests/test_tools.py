@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Optional
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 from labkit.errors import ToolError, ToolSchemaError
 from labkit.messages import problems, tool_call
@@ -128,6 +129,62 @@ def test_annotated_words_win_over_the_docstring():
         return town
 
     assert parameters_of(weather)["properties"]["town"]["description"] == "from the annotation"
+
+
+def google(path: str, lines: int = 1) -> str:
+    """Read a file.
+
+    Args:
+        path (str | tuple(str, int)): The file,
+            told: from here.
+    Keyword Args:
+        lines: How many.
+
+    Return:
+        The text.
+    """
+    return path
+
+
+def numpy(path: str, lines: int = 1) -> str:
+    """Read a file.
+
+    Parameters
+    ----------
+    path : str
+        The file,
+        told: from here.
+    lines : int, optional
+        How many.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return path
+
+
+def sphinx(path: str, lines: int = 1) -> str:
+    """Read a file.
+
+    :param path: The file,
+        told: from here.
+    :type path: str
+    :param int lines: How many.
+    :returns: The text.
+    :raises OSError: Nothing there.
+    """
+    return path
+
+
+@pytest.mark.parametrize("function", [google, numpy, sphinx])
+def test_parameters_may_be_described_in_any_of_the_usual_styles(function):
+    made = tool(function)
+    shown = made.schema["function"]["parameters"]["properties"]
+    assert made.description == "Read a file."
+    assert shown["path"]["description"] == "The file, told: from here."
+    assert shown["lines"]["description"] == "How many."
 
 
 def test_a_function_without_a_docstring_is_described_by_its_name():
@@ -290,6 +347,8 @@ class Boat:
         ((1, 2), "[1, 2]"),
         (Boat("Perrin", datetime.date(1931, 3, 14)), '{"name": "Perrin", "built": "1931-03-14"}'),
         ("half a \ud83d pair", "half a ? pair"),
+        ("Grüße\n".encode(), "Grüße\n"),
+        (bytearray(b"\xff"), "\ufffd"),
     ],
 )
 def test_a_result_becomes_text(value, text):
@@ -308,6 +367,16 @@ def test_a_result_that_is_no_json_is_an_error_that_says_so():
         return ring
 
     assert ask("circle", {}, Toolbox([circle])).startswith("Error: circle ran, but its result")
+
+
+@pytest.mark.parametrize("give", [lambda: map(str, [1]), lambda: {"all": (n for n in [1])}])
+def test_values_given_one_by_one_are_an_error_that_asks_for_a_list(give):
+    def numbers() -> Any:
+        """Count."""
+        return give()
+
+    text = ask("numbers", {}, Toolbox([numbers]))
+    assert text.startswith("Error: numbers ran, but") and "return them as a list" in text
 
 
 def test_a_function_that_returns_a_coroutine_is_an_error_and_no_warning(recwarn):
@@ -412,6 +481,24 @@ def test_an_exception_that_cannot_even_be_printed_is_named_by_its_type():
         raise Mute
 
     assert "sulk raised Mute" in ask("sulk", {}, Toolbox([sulk]))
+
+
+def test_a_tools_own_words_that_cannot_be_printed_do_not_get_out():
+    class Mute(ToolError):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def speak() -> str:
+        """Speak."""
+        raise Mute("silence")
+
+    assert ask("speak", {}, Toolbox([speak])).startswith("Error: speak raised Mute.")
+
+
+def test_the_sdks_own_call_is_taken_as_it_comes():
+    call = ChatCompletionMessageFunctionToolCall.model_validate(tool_call("c7", "search", {"query": "tide"}))
+    assert run_tool_call(call, BOX) == run_tool_call(call.model_dump(), BOX)
+    assert run_tool_call(call, BOX)["tool_call_id"] == "c7"
 
 
 def test_a_tool_without_end_in_itself_becomes_an_error():
