@@ -114,8 +114,8 @@ class Narrator:
         self._streamed = False
 
     def __call__(self, event: Event) -> None:
-        if event.kind == "request":
-            self._stop_live()  # a stream that broke off may have left its text open
+        if event.kind in ("request", "broken"):
+            self._stop_live()
             self._streamed = False
         elif event.kind == "text":
             self._show(event.text)

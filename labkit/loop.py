@@ -72,11 +72,11 @@ class Event:
     """Something that happened in a run, for whoever shows it.
 
     `kind` is one of: `request` (about to be sent; `request_number`), `text` (a piece of streamed text),
-    `reply` (a whole assistant message), `tool_result`, `compaction` (`before` is the history before it),
-    `recorded` (the request's numbers).
+    `reply` (a whole assistant message), `broken` (no reply will follow: an error, or Ctrl-C), `tool_result`,
+    `compaction` (`before` is the history before it), `recorded` (the request's numbers).
     """
 
-    kind: Literal["request", "text", "reply", "tool_result", "compaction", "recorded"]
+    kind: Literal["request", "text", "reply", "broken", "tool_result", "compaction", "recorded"]
     text: str = ""
     message: Message | None = None
     compaction: Compaction | None = None
@@ -196,7 +196,10 @@ class Agent:
         self.on_event(Event("request", request_number=len(self.trace) + 1))
         try:
             reply = self._request(sent)
-        except Exception as error:
+        except BaseException as error:
+            self.on_event(Event("broken"))
+            if not isinstance(error, Exception):  # Ctrl-C
+                raise
             self._stop.raise_if_asked()  # then that is why the stream broke off
             if not type(error).__module__.startswith("openai"):
                 raise

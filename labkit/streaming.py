@@ -43,8 +43,8 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The text of the reply; empty when there is none."""
-        return text_of(self.message.get("content"))
+        """The text of the reply, or of a refusal; empty when there is none."""
+        return text_of(self.message.get("content")) or text_of(self.message.get("refusal"))
 
     @property
     def tool_calls(self) -> list[Message]:

@@ -80,6 +80,14 @@ def test_a_broken_stream_keeps_a_sound_history_on_disk_too(open_chat):
     assert kept[-1]["content"] == "read `notes.md`"
 
 
+def test_a_refusal_is_shown_though_it_is_not_streamed_as_text(open_chat, screen):
+    chat = open_chat()
+    understudy().faults.add("refusal")
+    chat.turn("hello")
+    refusal = chat.agent.messages[-1]["refusal"]
+    assert screen.text.count(refusal) == 1
+
+
 def test_saved_chats_are_never_overwritten_and_come_back_equal(open_chat):
     chat = open_chat()
     chat.turn("read `hello.txt`")

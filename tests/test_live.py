@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from labkit.compaction.base import Compaction
+from labkit.errors import StreamInterrupted
 from labkit.live import LiveText, Narrator
-from labkit.loop import Event
+from labkit.loop import Agent, Event
 from labkit.messages import assistant, tool_call, tool_result
 from labkit.trace import Trace
 
@@ -142,3 +144,21 @@ def test_a_long_text_is_shown_by_its_start_and_its_length(capsys: pytest.Capture
 def test_a_compaction_is_told_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
     done = Compaction([], True, "21 messages became 9", 100, 50)
     assert told(capsys, Event("compaction", compaction=done)) == ["compaction: 21 messages became 9"]
+
+
+@pytest.mark.parametrize("error", [OSError("cut"), KeyboardInterrupt()])
+def test_the_last_frame_is_drawn_also_when_the_stream_breaks_off(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen()
+    monkeypatch.setattr("labkit.live._frame", lambda: screen)
+
+    def create(**request: Any) -> Any:
+        for piece in ("I ", "wi", "ll"):
+            yield {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
+        raise error
+
+    client: Any = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
+    with pytest.raises((StreamInterrupted, KeyboardInterrupt)):
+        Agent(client, "m", stream=True, on_event=Narrator()).run("go")
+    assert screen.drawn[-1] == "I will"

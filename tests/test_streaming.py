@@ -119,6 +119,7 @@ def test_text_before_and_after_a_call_is_kept_with_it() -> None:
 def test_a_refusal_is_kept() -> None:
     reply = collect([chunk({"refusal": "I will "}), chunk({"refusal": "not."}), STOP])
     assert reply.message == {"role": "assistant", "content": None, "refusal": "I will not."}
+    assert reply.text == "I will not."
 
 
 def test_the_saved_message_is_one_that_a_provider_accepts() -> None:

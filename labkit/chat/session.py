@@ -118,7 +118,11 @@ class Chat:
         if event.kind == "text":
             self._streaming = True
             self._write(event.text)
+        elif event.kind == "broken":
+            self._end_line()
         elif event.kind == "reply" and event.message:
+            if event.text and not self._streaming:  # a refusal is not streamed as text
+                self.say(event.text)
             self._end_line()
             for call in calls_of(event.message):
                 self.say(f"  > {call['function']['name']}({_short(call['function']['arguments'])})")
