@@ -12,7 +12,7 @@ import pytest
 from labkit.chat import Chat
 from labkit.chat.commands import run_command
 from labkit.connect import connect, understudy
-from labkit.errors import SetupError, StreamInterrupted
+from labkit.errors import SetupError, SnapshotError, StreamInterrupted
 from labkit.messages import problems
 
 ARTICLE = "read `big-article.md` and give its main point in three sentences"
@@ -86,6 +86,29 @@ def test_a_refusal_is_shown_though_it_is_not_streamed_as_text(open_chat, screen)
     chat.turn("hello")
     refusal = chat.agent.messages[-1]["refusal"]
     assert screen.text.count(refusal) == 1
+
+
+def test_a_damaged_chat_is_put_aside_once_and_named(open_chat, workspace):
+    first = open_chat()
+    first.turn("hello")
+    damaged = first.store.folder / "current.jsonl"
+    damaged.write_text('{"half', encoding="utf-8")
+    with pytest.raises(SnapshotError, match=r"damaged-1\.jsonl"):
+        open_chat()
+    assert (first.store.folder / "damaged-1.jsonl").read_text(encoding="utf-8") == '{"half'
+    assert len(open_chat().agent.messages) == 1
+
+
+def test_two_chats_at_once_lose_nothing_of_each_other(open_chat):
+    one, two = open_chat(), open_chat()
+    one.turn("My name is Ada.")
+    two.turn("My name is Ines.")
+    two.turn("hello")
+    one.turn("hello")
+    folder = one.store.folder
+    kept = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.jsonl"))]
+    assert any("Ada" in text for text in kept) and any("Ines" in text for text in kept)
+    assert sorted(one.store.names()) == ["other-chat-1", "other-chat-2"]
 
 
 def test_saved_chats_are_never_overwritten_and_come_back_equal(open_chat):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from labkit.compaction.snapshot import as_line, read_snapshot, write_draft
@@ -20,6 +20,8 @@ class ChatStore:
     """A folder of saved chats, and the chat that is going on."""
 
     folder: Path
+    _known: list[bytes | None] = field(default_factory=list, compare=False, repr=False)
+    """What the chat going on looked like when this store last read or wrote it."""
 
     @classmethod
     def of_workspace(cls) -> ChatStore:
@@ -27,13 +29,35 @@ class ChatStore:
         return cls(workspace() / "chats")
 
     def current(self) -> list[Message]:
-        """The chat that was going on; empty when there is none. Raises SnapshotError when it is damaged."""
+        """The chat that was going on; empty when there is none.
+
+        Raises SnapshotError when it is damaged. It is put aside then, so that the next chat can begin.
+        """
         path = self._path(CURRENT)
-        return read_snapshot(path) if path.exists() else []
+        try:
+            kept = read_snapshot(path) if path.exists() else []
+        except SnapshotError as error:
+            if not path.is_file():
+                raise
+            aside = path.replace(self._free("damaged"))
+            raise SnapshotError(
+                f"The chat that was going on is damaged; it is kept as {aside}.",
+                "Start again: the next chat begins afresh.",
+            ) from error
+        self._known[:] = [_bytes_of(path)]
+        return kept
 
     def save_current(self, messages: Sequence[Message]) -> None:
-        """Keep the chat that is going on: afterwards the file is the old or the new one, never half of it."""
-        self._draft(messages).replace(self._path(CURRENT))
+        """Keep the chat that is going on: afterwards the file is the old or the new one, never half of it.
+
+        When another chat has written there since, what it wrote is kept beside, under a name of its own.
+        """
+        path, draft = self._path(CURRENT), self._draft(messages)
+        theirs = _bytes_of(path)
+        if self._known and theirs is not None and theirs not in self._known:
+            path.replace(self._free("other-chat"))
+        draft.replace(path)
+        self._known[:] = [_bytes_of(path)]
 
     def save(self, messages: Sequence[Message], name: str) -> Path:
         """Save a chat under a new name. Raises SnapshotError when the name is taken or is no plain name."""
@@ -66,9 +90,19 @@ class ChatStore:
             what = f"The chat cannot be saved in {self.folder} ({error.strerror or error})."
             raise SnapshotError(what, "Make room, or check who may write there.") from error
 
+    def _free(self, name: str) -> Path:
+        number = 1
+        while (path := self.folder / f"{name}-{number}.jsonl").exists():
+            number += 1
+        return path
+
     def _path(self, name: str) -> Path:
         if not re.fullmatch(r"[\w-][\w.-]{0,63}", name):
             raise SnapshotError(
                 f"{name!r} is no name for a chat.", "Use letters, digits, - and _, such as tide-mill."
             )
         return self.folder / f"{name}.jsonl"
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
