@@ -7,6 +7,9 @@ from collections.abc import Sequence
 MAX_CHARACTERS = 20_000
 """Of one tool result. The playground's article (about 14,000 characters) comes whole."""
 
+MAX_LINE = 300
+"""Characters of a line that a search has found."""
+
 _HEAD_SHARE = 0.6  # a file's beginning says more of what it is than its end
 
 
@@ -63,3 +66,25 @@ def _how_many_fit(lines: Sequence[str], limit: int) -> int:
 
 def _closed(text: str) -> str:
     return text if text.endswith("\n") or not text else text + "\n"
+
+
+def matching_lines(path: str, text: str, wanted: str) -> list[str]:
+    """A row for each line of a file's text that holds `wanted` (case folded): path, line number, line.
+
+    >>> matching_lines("notes.md", "Buy tea.\\nBUY milk.\\n", "buy")
+    ['notes.md:1: Buy tea.', 'notes.md:2: BUY milk.']
+    """
+    return [
+        f"{path}:{number}: {_around(line, wanted)}"
+        for number, line in enumerate(text.split("\n"), 1)
+        if wanted in line.casefold()
+    ]
+
+
+def _around(line: str, wanted: str) -> str:
+    """A matching line; of a long one, the part with the match."""
+    line = line.strip()
+    if len(line) <= MAX_LINE:
+        return line
+    start = max(0, line.casefold().find(wanted) - MAX_LINE // 3)
+    return cut_middle("..." * bool(start) + line[start : start + MAX_LINE] + "...", 2 * MAX_LINE)

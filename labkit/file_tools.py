@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from labkit import command as commands
 from labkit.errors import ToolError
-from labkit.excerpts import cut_middle, line_excerpt
+from labkit.excerpts import line_excerpt, matching_lines
 from labkit.sandbox import open_folder, path_parts
 from labkit.tool_arguments import did_you_mean
 
@@ -17,7 +17,6 @@ MAX_WRITE_CHARACTERS = 2_000_000
 MAX_ENTRIES = 200
 MAX_MATCHES = 100
 MAX_SEARCHED_BYTES = 50_000_000
-MAX_LINE = 300  # characters of a matching line
 MAX_SECONDS = 300
 _SKIPPED = {".git", "__pycache__", ".ipynb_checkpoints"}
 
@@ -86,16 +85,16 @@ class PlaygroundTools:
         text = self._text(path)
         if not old or old == new:
             raise ToolError("old is empty or equal to new: there is nothing to replace.", "Give both texts.")
-        if "\r\n" in text and old not in text:  # a model writes \n; the file's own line ends are kept
-            old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
-        count = text.count(old)
-        if count == 0:
+        plain, wanted = (each.replace("\r\n", "\n") for each in (text, old))  # as read_file shows it
+        first = plain.find(wanted)
+        if first < 0:
             raise ToolError(f"the old text does not occur in {path}.", "Read the file and copy it exactly.")
-        if count > 1:
+        if first != plain.rfind(wanted):  # places may overlap
             fix = "Give more of the text around it, so that it occurs once."
-            raise ToolError(f"the old text occurs {count} times in {path}.", fix)
-        self._write(path, text.replace(old, new))
-        return f"Edited {path} at line {text[: text.index(old)].count(chr(10)) + 1}."
+            raise ToolError(f"the old text occurs {max(2, plain.count(wanted))} times in {path}.", fix)
+        start, end = (_place(text, plain, at) for at in (first, first + len(wanted)))
+        self._write(path, text[:start] + _in_line_ends_of(text, new) + text[end:])
+        return f"Edited {path} at line {plain.count(chr(10), 0, first) + 1}."
 
     def search_text(self, pattern: str, path: str = ".") -> str:
         """Find a text in the files of the playground: path, line number and line of each match.
@@ -107,18 +106,23 @@ class PlaygroundTools:
         # Plain text: a regular expression from a model could run for hours on a single line.
         if not pattern or "\n" in pattern:
             raise ToolError("the pattern must be a text within one line.", "Search for one line of it.")
-        parts = self._parts(path)
-        wanted, found, searched = pattern.casefold(), list[str](), 0
-        for file in self._files_below(parts):
+        found, searched, passed_over, budget = list[str](), 0, 0, MAX_SEARCHED_BYTES
+        for file in self._files_below(self._parts(path)):
+            data = self._to_search(file, budget)
+            if data is None:
+                passed_over += 1
+                continue
             searched += 1
-            found += self._matches(file, wanted)
+            budget -= len(data)
+            found += matching_lines(_path(file), data.decode("utf-8", "replace"), pattern.casefold())
             if len(found) > MAX_MATCHES:
-                break
+                found[MAX_MATCHES:] = [f"[more than {MAX_MATCHES} lines match; the rest is left out here]"]
+                return "\n".join(found)
+        not_searched = f"{_files(passed_over)} not searched: not text, too large or not readable"
         if not found:
-            return f"No line contains {pattern!r} ({searched} file{'' if searched == 1 else 's'} searched)."
-        if len(found) > MAX_MATCHES:
-            found[MAX_MATCHES:] = [f"[more than {MAX_MATCHES} lines match; the rest is left out here]"]
-        return "\n".join(found)
+            also = f"; {not_searched}" if passed_over else ""
+            return f"No line contains {pattern!r} ({_files(searched)} searched{also})."
+        return "\n".join(found + [f"[{not_searched}]"] * bool(passed_over))
 
     def run_command(self, command: str, timeout: int = 20) -> str:
         """Run a shell command in the playground's folder; it ends with all its processes at the time limit.
@@ -181,46 +185,59 @@ class PlaygroundTools:
 
     @staticmethod
     def _row(parts: Sequence[str], kind: str, size: int) -> str:
-        path = "/".join(parts)
+        path = _path(parts)
         rows = {"file": f"  {size:,} bytes", "folder": "/", "link": "  (a link, not followed)"}
         return path + rows.get(kind, "  (not a file)")
 
     def _files_below(self, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """The files to search, in the order of their paths: up to so many bytes of them, links left out."""
+        """The files to search, in the order of their paths; links are left out.
+
+        A folder below that cannot be opened comes as if it were a file: that one cannot be read either.
+        """
         if self._folder.kind(parts) == "file":
             yield parts
             return
-        budget = MAX_SEARCHED_BYTES
         waiting = [parts]
         while waiting:
             folder = waiting.pop()
-            entries = [entry for entry in self._folder.entries(folder) if entry.name not in _SKIPPED]
-            for entry in entries:
-                budget -= entry.size
-                if entry.kind == "file" and entry.size <= MAX_FILE_BYTES and budget >= 0:
-                    yield (*folder, entry.name)
+            try:
+                entries = [entry for entry in self._folder.entries(folder) if entry.name not in _SKIPPED]
+            except ToolError:
+                if folder == parts:
+                    raise
+                yield folder
+                continue
+            yield from ((*folder, entry.name) for entry in entries if entry.kind == "file")
             waiting += [(*folder, entry.name) for entry in reversed(entries) if entry.kind == "folder"]
 
-    def _matches(self, parts: tuple[str, ...], wanted: str) -> list[str]:
+    def _to_search(self, parts: tuple[str, ...], budget: int) -> bytes | None:
+        """A file's bytes; None when it cannot be read, is no text, or is more than may still be read."""
         try:
-            data = self._folder.read(parts, MAX_FILE_BYTES)
+            data = self._folder.read(parts, min(MAX_FILE_BYTES, budget))
         except ToolError:
-            return []  # it has gone, or become something else, since it was listed
-        if b"\0" in data:
-            return []
-        lines = data.decode("utf-8", "replace").split("\n")
-        path = "/".join(parts)
-        return [
-            f"{path}:{number}: {_around(line, wanted)}"
-            for number, line in enumerate(lines, 1)
-            if wanted in line.casefold()
-        ]
+            return None
+        return None if b"\0" in data else data
 
 
-def _around(line: str, wanted: str) -> str:
-    """A matching line; of a long one, the part with the match."""
-    line = line.strip()
-    if len(line) <= MAX_LINE:
-        return line
-    start = max(0, line.casefold().find(wanted) - MAX_LINE // 3)
-    return cut_middle("..." * bool(start) + line[start : start + MAX_LINE] + "...", 2 * MAX_LINE)
+def _path(parts: Sequence[str]) -> str:
+    """A path for a row of a result: what would break the row, such as a line end in a name, becomes "?"."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "?", "/".join(parts))
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def _place(text: str, plain: str, at: int) -> int:
+    """Where position `at` of the same text with plain line ends stands in the text itself."""
+    line = plain.count("\n", 0, at)
+    before = "\n".join(text.split("\n", line)[:line])
+    return len(before) + bool(line) + at - (plain.rfind("\n", 0, at) + 1)
+
+
+def _in_line_ends_of(text: str, new: str) -> str:
+    """The new text with the line ends of a file's text: a model writes \\n whatever the file has."""
+    first, newline, _ = text.partition("\n")
+    if not newline:
+        return new
+    return new.replace("\r\n", "\n").replace("\n", "\r\n" if first.endswith("\r") else "\n")

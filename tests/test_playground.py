@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit import file_tools
 from labkit.errors import SetupError
 from labkit.excerpts import MAX_CHARACTERS, cut_middle, line_excerpt
 from labkit.messages import tool_call
@@ -294,28 +295,49 @@ def test_editing_replaces_the_one_place_and_nothing_else(root, toolbox):
 
 
 @pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        (b"one\r\ntwo\r\n", "two", "2\n3", b"one\r\n2\r\n3\r\n"),
+        (b"one\r\ntwo\r\n", "one\ntwo", "1\r\n2", b"1\r\n2\r\n"),
+        (b"one\r\ntwo\r\n", "\ntwo\n", "\n", b"one\r\n"),
+        (b"one\ntwo\n", "one\r\ntwo", "1\r\n2", b"1\n2\n"),
+        (b"one\r\ntwo\nthree", "one\ntwo\nt", "T", b"Three"),
+        (b"\xef\xbb\xbfone\n", "one", "1", b"\xef\xbb\xbf1\n"),
+    ],
+)
+def test_an_edit_keeps_the_files_own_line_ends_and_its_first_mark(root, toolbox, before, old, new, after):
+    (root / "a.txt").write_bytes(before)
+    assert use(toolbox, "edit_file", path="a.txt", old=old, new=new).startswith("Edited a.txt")
+    assert (root / "a.txt").read_bytes() == after
+
+
+@pytest.mark.parametrize(
     ("old", "new", "words"),
     [
         ("x", "y", "does not occur"),
         ("a", "y", "occurs 3 times"),
+        ("oo", "y", "occurs 2 times"),
         ("", "y", "nothing to replace"),
         ("b", "b", "nothing to replace"),
     ],
 )
 def test_an_edit_that_is_not_clear_changes_nothing(root, toolbox, old, new, words):
-    (root / "a.txt").write_text("a b a c a", encoding="utf-8")
+    (root / "a.txt").write_text("a b a c a ooo", encoding="utf-8")
     text = use(toolbox, "edit_file", path="a.txt", old=old, new=new)
     assert text.startswith("Error: ") and words in text
-    assert (root / "a.txt").read_text(encoding="utf-8") == "a b a c a"
+    assert (root / "a.txt").read_text(encoding="utf-8") == "a b a c a ooo"
 
 
 def test_searching_finds_plain_text_in_any_case_with_path_and_line(root, toolbox):
     (root / "shop").mkdir()
     (root / "shop" / "till.py").write_text("def ring_up():\n    Total = a.*b\n", encoding="utf-8")
     (root / "z.bin").write_bytes(b"\0total")
-    assert use(toolbox, "search_text", pattern="TOTAL") == "shop/till.py:2: Total = a.*b"
+    found = use(toolbox, "search_text", pattern="TOTAL")
+    assert found.startswith("shop/till.py:2: Total = a.*b\n[1 file not searched: not text")
     assert use(toolbox, "search_text", pattern="a.*b", path="shop/till.py") == "shop/till.py:2: Total = a.*b"
-    assert use(toolbox, "search_text", pattern="t.tal") == "No line contains 't.tal' (2 files searched)."
+    assert use(toolbox, "search_text", pattern="t.tal").startswith(
+        "No line contains 't.tal' (1 file searched; 1 file not searched: not text"
+    )
     assert "does not exist" in use(toolbox, "search_text", pattern="x", path="nope")
     assert "within one line" in use(toolbox, "search_text", pattern="a\nb")
 
@@ -324,6 +346,35 @@ def test_searching_finds_plain_text_in_any_case_with_path_and_line(root, toolbox
 def test_a_pattern_that_would_hang_a_regular_expression_does_not(root, toolbox):
     (root / "a.txt").write_text("a" * 1_000_000 + "!", encoding="utf-8")
     assert use(toolbox, "search_text", pattern="(a+)+$").startswith("No line contains")
+
+
+def test_a_search_names_what_it_could_not_look_into(root, toolbox, monkeypatch):
+    (root / "big.txt").write_bytes(b"needle\n" * 1_200_000)
+    alone = use(toolbox, "search_text", pattern="needle", path="big.txt")
+    assert "(0 files searched; 1 file not searched" in alone and "too large" in alone
+    (root / "a.txt").write_text("needle", encoding="utf-8")
+    rows = use(toolbox, "search_text", pattern="needle").splitlines()
+    assert rows[0] == "a.txt:1: needle" and rows[1].startswith("[1 file not searched")
+    monkeypatch.setattr(file_tools, "MAX_SEARCHED_BYTES", 10)
+    (root / "b.txt").write_text("needle", encoding="utf-8")
+    assert "[2 files not searched" in use(toolbox, "search_text", pattern="needle")
+
+
+@posix_only
+def test_a_folder_that_cannot_be_opened_does_not_end_a_search(root, toolbox):
+    (root / "closed").mkdir(mode=0)
+    (root / "a.txt").write_text("needle", encoding="utf-8")
+    if os.access(root / "closed", os.R_OK):
+        pytest.skip("root opens every folder")
+    rows = use(toolbox, "search_text", pattern="needle").splitlines()
+    assert rows[0] == "a.txt:1: needle" and rows[1].startswith("[1 file not searched")
+
+
+@posix_only
+def test_a_name_with_a_line_end_in_it_takes_one_row(root, toolbox):
+    (root / "a\nb.txt").write_text("x", encoding="utf-8")
+    assert use(toolbox, "list_files") == "a?b.txt  1 bytes"
+    assert use(toolbox, "search_text", pattern="x") == "a?b.txt:1: x"
 
 
 def test_many_matches_are_cut_and_long_lines_show_the_match(root, toolbox):

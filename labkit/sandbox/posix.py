@@ -49,9 +49,11 @@ class PosixFolder:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):  # and once more of what was opened
                 raise refusal(parts, "other", "file")
+            if found.st_size > max_bytes:
+                raise too_large(parts, found.st_size, max_bytes)
             data = file.read(max_bytes + 1)
-        if len(data) > max_bytes:
-            raise too_large(parts, max(found.st_size, len(data)), max_bytes)
+        if len(data) > max_bytes:  # it has grown since
+            raise too_large(parts, len(data), max_bytes)
         return data
 
     def write(self, parts: Sequence[str], data: bytes) -> bool:
