@@ -65,6 +65,7 @@ USES: dict[str, Callable[[Toolbox, str], str]] = {
 
 # --- by the path alone ------------------------------------------------------------------------------------
 
+# No attempt aims at a file that matters: with the guard broken on purpose, each of them is really made.
 PATHS = {
     "parent": "../outside/secret.txt",
     "parent of a folder inside": "shop/../../outside/secret.txt",
@@ -73,13 +74,13 @@ PATHS = {
     "parent between dots and slashes": "./shop/.//../../outside/secret.txt",
     "parent with a space": ".. /outside/secret.txt",
     "absolute": "{outside}/secret.txt",
-    "absolute, system": "/etc/passwd",
-    "absolute, two slashes": "//etc/passwd",
+    "absolute, system": "/proc/version",
+    "absolute, two slashes": "/{outside}/secret.txt",
     "absolute beside the playground, same beginning": "{playground}-2/secret.txt",
     "absolute inside, then out": "{playground}/../outside/secret.txt",
-    "file address": "file:///etc/passwd",
+    "file address": "file://{outside}/secret.txt",
     "home": "~/secret.txt",
-    "another's home": "~root/.ssh/id_rsa",
+    "another's home": "~root/secret.txt",
     "drive": "C:\\Windows\\win.ini",
     "drive with slashes": "c:/Windows/win.ini",
     "drive, relative": "C:secret.txt",
@@ -198,7 +199,7 @@ def link_to_itself(house: Path) -> str:
 
 def link_to_the_root_of_the_disk(house: Path) -> str:
     (house / "playground" / "disk").symlink_to("/", target_is_directory=True)
-    return "disk/etc/passwd"
+    return f"disk{house}/outside/secret.txt"
 
 
 def link_to_a_process(house: Path) -> str:
