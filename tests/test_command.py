@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -140,6 +141,16 @@ def test_endless_output_ends_at_the_time_limit_and_does_not_fill_memory(folder):
     text = use(folder, command="yes a line of endless output", timeout=1)
     assert text.endswith("[ended at the time limit of 1 seconds]") and len(text) < 21_000
     assert psutil.Process().memory_info().rss - before < 50_000_000
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+def test_a_cut_leaves_no_halves_of_characters(folder, before):
+    (folder / "long.txt").write_text(before + "水🌊" * 1000, encoding="utf-8")
+    output = run("cat long.txt", folder, max_bytes=1000).output
+    head, tail = re.split(r"\n\[.* bytes left out here \.\.\.\]\n", output)
+    assert "\ufffd" not in output and head.startswith(before + "水🌊") and tail.endswith("水🌊")
+    left_out = int(re.search(r"([\d,]+) bytes", output)[1].replace(",", ""))
+    assert left_out + len((head + tail).encode()) == (folder / "long.txt").stat().st_size
 
 
 def test_bytes_that_are_no_text_are_shown_as_such(folder):

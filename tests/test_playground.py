@@ -274,6 +274,20 @@ def test_writing_keeps_the_files_mode_and_respects_read_only(root, toolbox):
     assert file.read_text(encoding="utf-8") == "new"
 
 
+@posix_only
+def test_a_write_for_which_there_is_no_room_leaves_the_old_file_whole(root, toolbox):
+    resource = pytest.importorskip("resource")
+    (root / "a.txt").write_text("old", encoding="utf-8")
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        text = use(toolbox, "write_file", path="a.txt", content="x" * 500_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    assert text.startswith("Error: a.txt: ") and text.endswith("Tell the user.")
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in root.iterdir()] == [("a.txt", "old")]
+
+
 def test_writing_in_place_of_a_folder_or_below_a_file_changes_nothing(root, toolbox):
     (root / "folder").mkdir()
     (root / "file").write_text("x", encoding="utf-8")

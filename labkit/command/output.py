@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from typing import IO
 
@@ -52,9 +53,12 @@ class OutputKeeper:
         """What was kept, with the cut named. Bytes that are no UTF-8 become the replacement sign."""
         with self._lock:
             head, tail, total = bytes(self._head), bytes(self._tail), self._total
-        left_out = total - len(head) - len(tail)
-        if not left_out:
+        if total == len(head) + len(tail):
             return _decoded(head + tail)
+        # A cut may fall within a character: what it leaves of one is left out too.
+        head = re.sub(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z", b"", head)
+        tail = re.sub(rb"\A[\x80-\xbf]{1,3}", b"", tail)
+        left_out = total - len(head) - len(tail)
         return f"{_decoded(head)}\n[... {left_out:,} bytes left out here ...]\n{_decoded(tail)}"
 
 

@@ -27,6 +27,7 @@ SUPPORTED = (
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _AS_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINKS
 _AS_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _NO_LINKS
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # no other path would help
 _AS_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS
 
 
@@ -132,7 +133,7 @@ def _told(parts: Sequence[str]) -> Iterator[None]:
     except FileExistsError:
         raise
     except OSError as error:
-        fix = "Try another path."
+        fix = "Tell the user." if error.errno in _NO_ROOM else "Try another path."
         raise ToolError(f"{shown(parts)}: {error.strerror or error}.", fix) from error
 
 
