@@ -14,37 +14,41 @@ from labkit.messages import Message
 
 
 class TextLedger:
-    """The counts of the texts seen last, at most `characters` characters of them: memory stays bounded."""
+    """The counts of the texts met last, of at most `characters` characters together: memory stays bounded.
 
-    def __init__(self, characters: int = 4_000_000) -> None:
-        self._room = characters
-        self._counts: dict[str, int] = {}
-        self._lock = threading.Lock()  # an agent in a widget counts in a thread of its own
+    They are kept in two halves. When the new half is full, it becomes the old one, and what was old is
+    forgotten, unless it has been met again since. No text is removed by itself, so threads need no lock here:
+    at worst two count the same text.
+    """
+
+    def __init__(self, characters: int = 8_000_000) -> None:
+        self._half = self._room = characters // 2
+        self._new: dict[str, int] = {}
+        self._old: dict[str, int] = {}
 
     def count(self, text: str, count: Callable[[str], int]) -> int:
         """The count of this text, from memory or by `count`."""
-        known = self._counts.get(text)
+        known = self._new.get(text)
         if known is None:
-            known = count(text)
-            with self._lock:
+            known = self._old.get(text)
+            if known is None:
+                known = count(text)
+            if len(text) <= self._half:
                 self._remember(text, known)
         return known
 
     def _remember(self, text: str, count: int) -> None:
-        if text not in self._counts:
-            self._room -= len(text)
-        self._counts[text] = count
-        while self._room < 0:
-            oldest = next(iter(self._counts))
-            self._room += len(oldest)
-            del self._counts[oldest]
+        if len(text) > self._room:
+            self._old, self._new, self._room = self._new, {}, self._half
+        self._new[text] = count
+        self._room -= len(text)
 
 
 class HistoryLedger:
     """The running total of the history asked for last, so that only its new messages are counted.
 
     Which messages are new? Comparing all by value before each request would itself be quadratic. So the whole
-    history is compared by identity (some nanoseconds a message), and by value wherever an edit in place is
+    history is compared by identity (a nanosecond a message), and by value wherever an edit in place is
     likely to stand: in a short history, in the newest messages, and everywhere when a history is asked for
     again or has grown by an eighth since it was last compared whole.
     """
@@ -63,39 +67,40 @@ class HistoryLedger:
     def total(self, messages: Sequence[Message], count: Callable[[Message], int]) -> int:
         """The sum of `count` over the messages."""
         with self._lock:
-            self._count(messages, count)
-            return self._totals[-1]
+            return self._up_to_date(messages, count)[-1]
 
     def counts(self, messages: Sequence[Message], count: Callable[[Message], int]) -> list[int]:
         """The `count` of each message."""
         with self._lock:
-            self._count(messages, count)
-            return [after - before for before, after in pairwise(self._totals)]
+            return [after - before for before, after in pairwise(self._up_to_date(messages, count))]
 
-    def _count(self, messages: Sequence[Message], count: Callable[[Message], int]) -> None:
+    def _up_to_date(self, messages: Sequence[Message], count: Callable[[Message], int]) -> list[int]:
+        """The totals before each message, and the total of all."""
         messages = messages if isinstance(messages, list) else list(messages)
-        known = self._unchanged(messages)
-        del self._seen[known:], self._values[known:], self._totals[known + 1 :]
-        seen, values, totals = self._seen, self._values, self._totals
+        values, totals, known = self._values, self._totals, self._unchanged(messages)
+        del values[known:], totals[known + 1 :]
         total = totals[-1]
         for message in messages[known:]:
             total += count(message)
             totals.append(total)
             values.append(_copy(message))
-            seen.append(message)
         self._asked = len(messages)
+        return totals
 
     def _unchanged(self, messages: list[Message]) -> int:
         """How many messages from the start are as they were counted."""
-        known = min(len(self._seen), len(messages))
-        del self._seen[known:]
-        if messages[:known] == self._seen:  # quick: Python compares objects by identity first
-            start = 0 if self._due(known, len(messages)) else max(0, known - self.NEWEST)
-            if messages[start:known] == self._values[start:known]:
+        seen, values = self._seen, self._values
+        known = min(len(values), len(messages))
+        seen[known:] = messages[known:]
+        if seen == messages:  # quick: Python compares objects by identity first
+            start = 0 if self._due(known, len(messages)) else known - self.NEWEST
+            if messages[start:known] == values[start:known]:
                 return known
-        return next((i for i in range(known) if messages[i] != self._values[i]), known)
+        seen[:] = messages
+        return next((i for i in range(known) if messages[i] != values[i]), known)
 
     def _due(self, known: int, asked: int) -> bool:
+        """Whether all `known` messages are to be compared by value, now that `asked` are asked for."""
         due = known <= self.SHORT or asked <= self._asked or known >= self._compared * 9 / 8
         if due:
             self._compared = known

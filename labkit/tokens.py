@@ -6,6 +6,7 @@ and never counts a text twice, so that asking before every request costs no more
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import math
@@ -108,6 +109,7 @@ class TokenCounter:
         self._encoding = load_encoding(encoding)
         self._texts = TextLedger()
         self._history = HistoryLedger()
+        self._tools: tuple[list[dict[str, Any]], int] = ([], 0)  # those asked for last, and their tokens
 
     def text(self, text: str) -> int:
         """Tokens of a text. A lone surrogate counts as the replacement character tiktoken makes of it."""
@@ -147,15 +149,17 @@ class TokenCounter:
         """Tokens of tool schemas, as compact JSON."""
         if not schemas:
             return 0
-        return self.text(json.dumps(list(schemas), separators=(",", ":"), ensure_ascii=False))
+        known, count = self._tools
+        schemas = list(schemas)
+        if schemas != known:
+            count = self.text(json.dumps(schemas, separators=(",", ":"), ensure_ascii=False))
+            self._tools = copy.deepcopy(schemas), count
+        return count
 
     def _encode(self, text: str) -> int:
         """Tokens of a text seen for the first time. Of a list, such as a summary, some lines may be known."""
-        if "\n- " not in text or len(text) > LONGEST_LIST:
-            return self._encode_piece(text)
-        return sum(self._texts.count(item, self._encode_piece) for item in _LIST_ITEM.split(text))
-
-    def _encode_piece(self, text: str) -> int:
+        if SHORTEST_LIST <= len(text) <= LONGEST_LIST and text.find("\n- ", 0, LIST_START) >= 0:
+            return sum(map(self.text, _LIST_ITEM.split(text)))
         if len(text) < LONGEST_BLANK:
             return len(self._encoding.encode_ordinary(text))
         return sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text))
@@ -188,7 +192,7 @@ def _image_tokens(part: Any) -> int:
     return LOW_DETAIL_IMAGE_TOKENS if low else IMAGE_TOKENS
 
 
-LONGEST_LIST = 20_000
+SHORTEST_LIST, LONGEST_LIST, LIST_START = 500, 20_000, 200
 _LIST_ITEM = re.compile(r"(?<=\n)(?=- |## )")
 """Where a list, such as a summary, is counted in pieces: it grows by a line, and the others are known.
 

@@ -32,16 +32,20 @@ _CACHE_KEY = "fb374d419588a4632f3f557e76b4b70aebbca790"
 _lock = threading.Lock()
 
 
-@functools.cache
 def load_encoding(name: str = "o200k_base") -> tiktoken.Encoding:
     """The tiktoken encoding, loaded once per process.
 
     Raises VocabularyError when the name is not one that labkit ships, or its file is missing or damaged.
     """
-    import tiktoken
-
     if name != "o200k_base":
         raise VocabularyError(f"There is no vocabulary {name!r} in labkit.", "Use 'o200k_base'.")
+    return _load(name)  # a function of its own, since a cache takes no name and the default for two things
+
+
+@functools.cache
+def _load(name: str) -> tiktoken.Encoding:
+    import tiktoken
+
     with _lock, _vocabulary_on_disk(_unpacked()) as folder, _environment("TIKTOKEN_CACHE_DIR", str(folder)):
         return tiktoken.get_encoding(name)
 

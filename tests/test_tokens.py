@@ -231,6 +231,15 @@ def test_arguments_that_came_as_an_object_count_as_their_json():
     assert estimate_tokens(calling(12)) == 1
 
 
+def test_an_edit_of_a_tools_description_is_seen():
+    tools = [{"type": "function", "function": {"name": "f", "description": "Short.", "parameters": {}}}]
+    history, counter = [user("hello")], TokenCounter()
+    counter.history(history, tools)
+    tools[0]["function"]["description"] = "A much longer description than before."
+    assert counter.history(history, tools) == TokenCounter().history(history, tools)
+    assert counter.history(history) == TokenCounter().history(history)
+
+
 def test_an_edit_of_a_calls_arguments_is_seen():
     history, counter = long_session(20), TokenCounter()
     counter.history(history)

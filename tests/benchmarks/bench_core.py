@@ -17,6 +17,7 @@ from openai.types.chat import ChatCompletionChunk
 from sidebyside import side_by_side
 
 from labkit.messages import Message, assistant, system, tool_call, tool_result, user
+from labkit.playground import playground_tools
 from labkit.streaming import collect
 from labkit.tokens import TokenCounter
 from labkit.vocabulary import load_encoding
@@ -58,6 +59,7 @@ def counting() -> None:
     """Asked before each request of a session of 2,000 messages."""
     history = session(2000)
     encoding = load_encoding()
+    tools = playground_tools(".").schemas
     requests = [end for end in range(1, len(history)) if history[end]["role"] == "assistant"]
 
     def once() -> None:
@@ -69,7 +71,7 @@ def counting() -> None:
         growing: list[Message] = []
         for end in requests:
             growing += history[len(growing) : end]
-            asked.history(growing)
+            asked.history(growing, tools)
 
     def recount() -> None:
         for end in requests[::20]:  # every twentieth, times twenty below: the whole would take minutes
