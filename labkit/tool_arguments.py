@@ -70,8 +70,8 @@ def _union_problem(value: Any, options: list[JsonSchema]) -> str:
     if "" in found:
         return ""
     for problem, option in zip(found, options, strict=True):
-        if option.get("type") == json_kind(value):  # the right kind, so the trouble lies inside
-            return problem
+        if isinstance(value, list | dict) and option.get("type") == json_kind(value):
+            return problem  # the right kind, so the trouble lies inside
     return _wrong(value, " or ".join(map(_expected, options)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
@@ -199,11 +200,13 @@ def read_arguments(raw: Any, found: Tool) -> Any:
         return raw
     fix = f"Send one JSON object, all in double quotes, for example {found.example()}."
 
-    def refuse(constant: str) -> None:  # Python reads NaN and Infinity, JSON does not know them
-        raise ToolError(f"the arguments of {found.name} are not JSON: {constant} is no JSON value.", fix)
+    def number(text: str) -> float:  # Python reads NaN and Infinity, also out of 1e999; JSON knows neither
+        if not math.isfinite(float(text)):
+            raise ToolError(f"the arguments of {found.name} are not JSON: {text[:80]} is no JSON value.", fix)
+        return float(text)
 
     try:
-        parsed = json.loads(raw, parse_constant=refuse)
+        parsed = json.loads(raw, parse_constant=number, parse_float=number)
     except json.JSONDecodeError as error:
         what = f"the arguments of {found.name} are not JSON: {error.msg} at character {error.pos + 1}."
         raise ToolError(what, fix) from error

@@ -45,12 +45,16 @@ def weigh(grams: float, exact: bool = False) -> str:
     return f"{grams}/{exact}"
 
 
+def stay(where: Literal["here"] | Literal[1] | None) -> None:
+    """Stay there."""
+
+
 def explode() -> str:
     """Always fails."""
     raise RuntimeError("the boiler is cold")
 
 
-BOX = Toolbox([search, note, weigh, explode])
+BOX = Toolbox([search, note, weigh, explode, stay])
 
 
 def parameters_of(function: Any) -> dict[str, Any]:
@@ -402,6 +406,8 @@ def test_a_function_that_returns_a_coroutine_is_an_error_and_no_warning(recwarn)
         ("search", "{'query': 'tide'}", ["not JSON", "double quotes"]),
         ("search", "__import__('os').getcwd()", ["not JSON"]),
         ("weigh", '{"grams": NaN}', ["not JSON", "NaN"]),
+        ("weigh", '{"grams": -1e999}', ["not JSON", "-1e999"]),
+        ("stay", {"where": "there"}, ['one of "here" or one of 1 or null']),
         ("search", "[" * 100_000, ["too large or too deep"]),
         ("search", '{"limit": ' + "9" * 10_000 + "}", ["too large or too deep"]),
         ("search", '["tide"]', ["a list, not an object"]),
