@@ -24,12 +24,12 @@ sys.path[:0] = [
     str(HERE.parent),
 ]  # the builder's own modules, and labkit where it is not installed
 
-from lab_rules import problems_of  # noqa: E402  (only importable after the line above)
-from lab_source import Cell, Problem, parse  # noqa: E402
+from lab_rules import problems_of
+from lab_source import Cell, Problem, parse
 
-from labkit.exercises import student_source  # noqa: E402
-from labkit.lab_run import Job, faults, run_jobs  # noqa: E402
-from labkit.notebooks import SOLUTION, STUDENT, RunResult, text_of_cell  # noqa: E402
+from labkit.exercises import student_source
+from labkit.lab_run import Job, faults, run_jobs
+from labkit.notebooks import SOLUTION, STUDENT, RunResult, text_of_cell
 
 Notebook = dict[str, Any]
 HIDE_INPUT = "hide-input"  # the tag of a code cell that JupyterLab shows folded: questions with their answers
