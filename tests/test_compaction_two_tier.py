@@ -4,8 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 from functools import partial
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from case_bench import Client, agent_with
@@ -103,6 +104,13 @@ def test_without_hard_links_it_is_still_never_overwritten(tmp_path, monkeypatch)
     assert len(list(tmp_path.iterdir())) == 5
 
 
+def test_a_clock_that_stands_still_does_not_hold_it_up(tmp_path, monkeypatch):
+    noon = datetime(2026, 1, 1, 12)
+    monkeypatch.setattr("labkit.compaction.snapshot.datetime", SimpleNamespace(now=lambda: noon))
+    paths = [write_snapshot([user(str(number))], tmp_path) for number in range(3)]
+    assert [read_snapshot(path)[0]["content"] for path in paths] == list("012")
+
+
 def test_a_folder_that_cannot_be_made_is_named_with_the_reason_and_the_next_step(tmp_path):
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(SnapshotError, match=r"could not be written into .*file.*write access"):
@@ -112,6 +120,11 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_reason_and_the_next_step
 def test_what_json_cannot_express_is_named_by_its_message(tmp_path):
     with pytest.raises(SnapshotError, match="Message 1 cannot be written as JSON"):
         write_snapshot([user("a"), user("b") | {"content": {1, 2}}], tmp_path)
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(SnapshotError, match="Message 0 cannot be written as JSON"):
+        write_snapshot([user("a") | {"content": deep}], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -344,11 +357,6 @@ def test_all_of_a_chain_can_be_run_at_once(tmp_path):
     both = chain(ToolStubs(), FullCompactor(folder=tmp_path, summarise=Scripted()))
     result = both.now(session(5), focus="the ports")
     assert len(result.messages) == 3
-
-
-def test_a_negative_limit_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="cannot be negative"):
-        FullCompactor(limit=-1, folder=Path(tmp_path))
 
 
 def test_the_hooks_of_lesson_5_4_can_be_bound_to_their_tiers(tmp_path):

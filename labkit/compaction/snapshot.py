@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def as_line(index: int, message: Message) -> bytes:
         return json.dumps(message, ensure_ascii=False).encode("utf-8") + b"\n"
     except UnicodeEncodeError:
         return json.dumps(message).encode("ascii") + b"\n"
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         what = f"Message {index} cannot be written as JSON ({error})."
         raise SnapshotError(what, "A history holds only what JSON can express.") from error
 
@@ -94,14 +95,13 @@ def write_draft(folder: Path, content: bytes) -> Path:
 
 def publish(draft: Path, folder: Path) -> Path:
     """Give the draft its name, a free one: memory_<time down to the microsecond>.jsonl."""
-    while True:
-        path = folder / f"memory_{datetime.now():%Y%m%d_%H%M%S_%f}.jsonl"
-        try:
+    for number in count(1):  # a clock may stand still, so it is not waited for
+        path = folder / f"memory_{datetime.now():%Y%m%d_%H%M%S_%f}{f'_{number}' if number > 1 else ''}.jsonl"
+        with contextlib.suppress(FileExistsError):  # somebody was here in the same microsecond
             move_to_free_name(draft, path)
-        except FileExistsError:
-            continue  # somebody was here in the same microsecond; the next one is free
-        sync_folder(folder)
-        return path
+            break
+    sync_folder(folder)
+    return path
 
 
 def move_to_free_name(draft: Path, path: Path) -> None:
