@@ -1,13 +1,14 @@
 """Lab 4's functions, the safe-cut compactor made of them, and what lies beyond its source."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from case_bench import exact
 from summarisers import STATE, Raising, Scripted, rate_limit
 
-from labkit.compaction import LedgerCompactor, SafeCutCompactor
-from labkit.compaction.earlier import LEDGER_HEADING, WORDS_HEADING, take_earlier
+from labkit.compaction import CountCompactor, LedgerCompactor, SafeCutCompactor
+from labkit.compaction.earlier import ACKNOWLEDGEMENT, LEDGER_HEADING, WORDS_HEADING, take_earlier
 from labkit.compaction.safe_cut import choose_cut, compact
 from labkit.messages import assistant, problems, system, tool_call, tool_result, user
 from labkit.streaming import Reply
@@ -237,12 +238,6 @@ def test_one_long_turn_of_fifty_rounds_never_sends_more_than_the_limit():
     assert len(summarise.asked) > 5
 
 
-@pytest.mark.parametrize("settings", [{"limit": -1}, {"keep_recent": -1}, {"keep_tokens": -5}])
-def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ValueError, match="cannot be negative"):
-        SafeCutCompactor(**settings)
-
-
 # --- beyond: the ledger -------------------------------------------------------------------------------------
 
 
@@ -333,3 +328,46 @@ def test_summary_words_and_a_longer_tail_leave_room_for_one_another(compactor, s
         assert not result.failed and not result.over_limit, result.reason
         assert exact(result.messages) <= 3000
         history = [*result.messages, assistant("read")]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "entry"),
+    [
+        ("str_replace_editor", {"command": "view", "path": "src/{}.py"}, "- read src/{}.py"),
+        ("str_replace_editor", {"command": "create", "path": "src/{}.py"}, "- changed src/{}.py"),
+        ("read", {"filePath": "src/{}.py"}, "- read src/{}.py"),
+        (
+            "shell",
+            {"command": ["bash", "-lc", "cat {}"]},
+            '- ran shell {{"command": ["bash", "-lc", "cat {}"]}}:',
+        ),
+        ("get_user", {"user_id": "u: {}"}, '- ran get_user {{"user_id": "u: {}"}}: some words'),
+        ("run_command", {"command": "echo x: {}"}, "- ran echo x: {}: some words"),
+    ],
+)
+@pytest.mark.parametrize("as_text", [True, False])
+def test_the_ledger_has_a_line_for_each_call_of_other_agents_tools_too(name, arguments, entry, as_text):
+    compactor, history = LedgerCompactor(limit=900, summarise=Scripted()), [HEAD, user("go")]
+    for number in (0, 1, 2, 1):
+        written = json.dumps(arguments).replace("{}", str(number))
+        call = tool_call(f"c{number}", name, written)
+        call["function"]["arguments"] = written if as_text else json.loads(written)
+        history += [assistant(calls=[call]), tool_result(f"c{number}", "some words\n" * 600), assistant("ok")]
+        history = compactor([*history, user("on"), assistant("yes")]).messages
+    ledger = history[1]["content"].partition(LEDGER_HEADING)[2]
+    assert [ledger.count(entry.format(number)) for number in range(3)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", [CountCompactor, LedgerCompactor, SafeCutCompactor])
+def test_a_summary_is_known_again_when_a_client_has_put_it_into_parts_and_added_keys(kind):
+    settings = {"threshold": 4, "keep_last": 0} if kind is CountCompactor else {"limit": 900}
+    compactor = kind(**settings, summarise=Scripted())
+    history = compactor([HEAD, user("port it"), *reading("a"), *reading("b"), assistant("read")]).messages
+    for message in history[1:3]:
+        message["cache_control"] = {"type": "ephemeral"}
+        if isinstance(message["content"], str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
+    again = Scripted()
+    replace(compactor, summarise=again)([*history, user("on"), *reading("c"), *reading("d"), assistant("x")])
+    assert "<earlier-summary" in again.prompts[0]
+    assert ACKNOWLEDGEMENT not in again.prompts[0]

@@ -112,7 +112,17 @@ def test_batches_come_rarely_even_when_many_results_grow_old_at_once():
     assert all(sum(rewritten[start : start + 4]) <= 1 for start in range(len(rewritten)))
 
 
-@pytest.mark.parametrize("settings", [{"keep_recent": -1}, {"min_chars": -1}, {"batch_tokens": -1}])
-def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ValueError, match="cannot be negative"):
-        ToolStubs(**settings)
+def test_a_result_that_only_begins_like_a_stub_does_not_count_as_one():
+    history = session(200, 200, 200, 200)
+    for number in range(3):
+        calls = [tool_call(f"z{number}", "list", {})]
+        history += [assistant(calls=calls), tool_result(f"z{number}", "[compressed archive] 3 files")]
+    history.append(assistant("done"))
+    assert ToolStubs()(history).messages == stub_old_results(history)
+
+
+def test_arguments_that_are_no_text_are_named_as_json():
+    call = tool_call("a", "read_file", "") | {
+        "function": {"name": "read_file", "arguments": {"path": "a.py"}}
+    }
+    assert described(call) == '[compressed: read_file("a.py"). Call it again to see the result.]'

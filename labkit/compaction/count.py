@@ -14,6 +14,7 @@ from labkit.compaction.asking import NOTHING_NEW, ask_summary, fitted, room_for_
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged
 from labkit.compaction.earlier import ACKNOWLEDGEMENT, COUNT_HEADING, take_earlier
 from labkit.compaction.extractive import extractive_summary
+from labkit.compaction.settings import check_numbers
 from labkit.compaction.summary import COUNT_SECTIONS, Instructions
 from labkit.messages import Message, assistant, legal_cuts, system_length, user
 
@@ -44,7 +45,7 @@ def rebuild(system: Sequence[Message], summary: str, recent: Sequence[Message]) 
     recent messages begin with one of the assistant's: user and assistant take turns.
     """
     pair = [user(f"{COUNT_HEADING}\n\n{summary}")]
-    if not recent or recent[0]["role"] != "assistant":
+    if not recent or recent[0].get("role") != "assistant":
         pair.append(assistant(ACKNOWLEDGEMENT))
     return [*system, *pair, *recent]
 
@@ -87,9 +88,7 @@ class CountCompactor:
     focus: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "keep_last"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: a number of messages cannot be negative")
+        check_numbers(self, "threshold", "keep_last")
 
     def __call__(self, messages: list[Message]) -> Compaction:
         """The history as it is when it is short enough, else system part, summary, newest messages."""

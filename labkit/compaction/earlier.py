@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from labkit.messages import Message, assistant, text_of, user
+from labkit.messages import Message, assistant, calls_of, text_of, user
 
 COUNT_HEADING = "[Context summary - earlier conversation]"
 SAFE_CUT_HEADING = "[Earlier in this task]"
@@ -50,14 +50,20 @@ def take_earlier(old: Sequence[Message]) -> Earlier:
 
     Only there and only in a user's message, so that a text which quotes the heading is not taken for one.
     """
-    content = old[0].get("content") if old and old[0].get("role") == "user" else None
-    heading = HEADING.match(content) if isinstance(content, str) else None
-    if not isinstance(content, str) or not heading:
+    content = text_of(old[0].get("content")) if old and old[0].get("role") == "user" else ""
+    heading = HEADING.match(content)
+    if not heading:
         return Earlier(messages=list(old))
     body, words = divided(content[heading.end() :], WORDS_HEADING)
     text, ledger = divided(body, LEDGER_HEADING)
-    answered = len(old) > 1 and old[1] == assistant(ACKNOWLEDGEMENT)
+    answered = len(old) > 1 and is_acknowledgement(old[1])
     return Earlier(text.strip(), ledger.strip(), words.strip("\n"), list(old[2 if answered else 1 :]))
+
+
+def is_acknowledgement(message: Message) -> bool:
+    """Whether it is our answer to a summary, whatever keys a client has added to it since."""
+    said = message.get("role") == "assistant" and text_of(message.get("content"))
+    return said == ACKNOWLEDGEMENT and not calls_of(message)
 
 
 def divided(text: str, heading: str) -> tuple[str, str]:

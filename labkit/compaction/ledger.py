@@ -21,6 +21,7 @@ from labkit.compaction.earlier import (
 )
 from labkit.compaction.extractive import extractive_summary
 from labkit.compaction.safe_cut import choose_cut
+from labkit.compaction.settings import check_numbers
 from labkit.compaction.summary import Instructions, sendable, summary_request
 from labkit.compaction.transcript import clip, read_assignment, read_history
 from labkit.messages import Message, system_length, user
@@ -60,9 +61,7 @@ class LedgerCompactor:
     focus: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("limit", "budget", "keep_recent"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: it cannot be negative")
+        check_numbers(self, "limit", "keep_recent", optional=["budget"])
 
     def __call__(self, messages: list[Message]) -> Compaction:
         """The history as it is when it is small enough, else the compacted one."""
@@ -126,10 +125,21 @@ def ledger_of(earlier: str, messages: Sequence[Message], most: int) -> str:
     """
     rendered = summary_request(messages, LEDGER_SECTIONS)
     happened = read_history(read_assignment(rendered).history)
-    lines = {line.partition(": ")[0]: line for line in earlier.splitlines()}
+    carried, lines = earlier.splitlines(), dict[str, str]()
     for label, entries in (("changed", happened.changed), ("read", happened.read), ("ran", happened.ran)):
         for key, gist in entries.items():
             head = f"- {label} {clip(key, 120)}"
             lines.pop(head, None)
             lines[head] = f"{head}: {gist}" if gist and label != "read" else head
-    return cut_middle(sendable("\n".join(lines.values())), most, "\n- ...\n")
+    kept = [line for line in carried if not lines.keys() & heads_of(line)]
+    return cut_middle(sendable("\n".join([*kept, *lines.values()])), most, "\n- ...\n")
+
+
+def heads_of(line: str) -> set[str]:
+    """What a line of the ledger may be about: a command may hold ": ", and so may the gist after it.
+
+    >>> sorted(heads_of("- ran echo a: b: ok"))
+    ['- ran echo a', '- ran echo a: b', '- ran echo a: b: ok']
+    """
+    words = line.split(": ")
+    return {": ".join(words[:end]) for end in range(1, len(words) + 1)}

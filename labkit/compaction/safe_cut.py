@@ -30,6 +30,7 @@ from labkit.compaction.base import (
 )
 from labkit.compaction.earlier import SAFE_CUT_HEADING, Earlier, take_earlier, user_words, with_words
 from labkit.compaction.extractive import extractive_summary
+from labkit.compaction.settings import check_numbers
 from labkit.compaction.summary import SAFE_CUT_SECTIONS
 from labkit.messages import Message, legal_cuts, system_length, user
 from labkit.tokens import estimate_tokens, shared_counter
@@ -99,9 +100,7 @@ class SafeCutCompactor:
     focus: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("limit", "keep_recent", "keep_tokens"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: it cannot be negative")
+        check_numbers(self, "limit", "keep_recent", optional=["keep_tokens"])
 
     def __call__(self, messages: list[Message]) -> Compaction:
         """The history as it is when it is small enough, else the system part, one summary, what is recent."""

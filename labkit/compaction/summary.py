@@ -8,6 +8,7 @@ is data and not instructions. An earlier summary is handed over beside it, to be
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,7 +169,9 @@ def name_and_arguments(call: Message) -> tuple[str, str]:
     ('look', '{}')
     """
     function = function_of(call)
-    return one_line(function.get("name") or ""), str(function.get("arguments") or "")
+    arguments = function.get("arguments") or ""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+    return one_line(function.get("name") or ""), text
 
 
 # --- text that cannot break out ---------------------------------------------------------------------------

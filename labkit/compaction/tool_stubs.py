@@ -12,14 +12,17 @@ from dataclasses import dataclass
 
 from labkit.compaction.base import Compaction, quarter_of_characters, unchanged
 from labkit.compaction.earlier import cut_middle
-from labkit.compaction.summary import one_line, sendable
-from labkit.messages import Message, calls_of, exchanges, function_of, text_of
+from labkit.compaction.settings import check_numbers
+from labkit.compaction.summary import name_and_arguments, one_line, sendable
+from labkit.messages import Message, calls_of, exchanges, text_of
 from labkit.tokens import shared_counter
 
 STUB = "[compressed]"
 """Source system C's text."""
 STUB_LENGTH = 100
 """Characters: the most that a stub which names its call may have."""
+WAY_BACK = "Call it again to see the result.]"
+"""How such a stub ends."""
 ROUNDS_APART = 4
 """With a batch size, the prefix is rewritten at most once in so many requests."""
 
@@ -81,9 +84,7 @@ class ToolStubs:
     describe: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("keep_recent", "min_chars", "batch_tokens"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: it cannot be negative")
+        check_numbers(self, "keep_recent", "min_chars", "batch_tokens")
 
     def __call__(self, messages: list[Message]) -> Compaction:
         """The history with stubs where there is something to stub, else as it is."""
@@ -143,9 +144,11 @@ class ToolStubs:
 
 
 def is_stub(message: Message) -> bool:
-    """Whether a tool result is a stub already."""
+    """Whether a tool result is a stub already; not so a result that only begins like one."""
     content = message.get("content")
-    return isinstance(content, str) and len(content) <= STUB_LENGTH and content.startswith("[compressed")
+    if not isinstance(content, str) or len(content) > STUB_LENGTH:
+        return False
+    return content == STUB or (content.startswith("[compressed: ") and content.endswith(f"). {WAY_BACK}"))
 
 
 def is_smaller(stub: str, result: Message) -> bool:
@@ -162,11 +165,10 @@ def described(call: Message) -> str:
     >>> described({"function": {"name": "read_file", "arguments": '{"path": "a.py"}'}})
     '[compressed: read_file("a.py"). Call it again to see the result.]'
     """
-    function = function_of(call)
-    name, way_back = one_line(function.get("name"))[:30], "Call it again to see the result.]"
-    shown = sendable(", ".join(argument_values(str(function.get("arguments") or ""))))
-    room = STUB_LENGTH - len(f"[compressed: {name}(). {way_back}")
-    return f"[compressed: {name}({cut_middle(shown, room, '…')}). {way_back}"
+    name, arguments = name_and_arguments(call)
+    name, shown = name[:30], sendable(", ".join(argument_values(arguments)))
+    room = STUB_LENGTH - len(f"[compressed: {name}(). {WAY_BACK}")
+    return f"[compressed: {name}({cut_middle(shown, room, '…')}). {WAY_BACK}"
 
 
 def argument_values(arguments: str) -> Iterable[str]:

@@ -18,6 +18,7 @@ BLOCK = re.compile(r"^(?!>)(?:(assistant calls|result of) )?(.+):\n((?:>.*\n?)+)
 FIELD = r'"(?:{names})"\s*:\s*"((?:[^"\\]|\\.)*)'
 
 CHANGES = re.compile(r"(?i)write|edit|create|append|save|replace|patch|insert|delete|remove|update|move")
+EDITS = re.compile(r"view|create|str_replace|insert|undo_edit")  # what an editor tool's "command" may be
 LOOKS = re.compile(r"list|search|grep|find|glob|\bls\b", re.IGNORECASE)
 KEY_LINE = re.compile(r"fail|error|passed|\bok\b|\bran \d|traceback|warning", re.IGNORECASE)
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -94,8 +95,10 @@ def read_history(text: str) -> Happened:
 
 def note_call(happened: Happened, name: str, arguments: str, result: str) -> None:
     """Put one call with its result where it belongs: files read, files changed, or commands."""
-    path = argument(arguments, "path|file|file_path|filename|filepath")
+    path = argument(arguments, "path|file|file_path|filePath|filename|filepath")
     command = argument(arguments, "command|cmd")
+    if path and EDITS.fullmatch(command):
+        name, command = command, ""
     failed = result.startswith("Error") or result == "no result"
     if command:
         happened.ran[command] = key_line(result)
@@ -106,7 +109,7 @@ def note_call(happened: Happened, name: str, arguments: str, result: str) -> Non
         else:
             happened.read.setdefault(path, first_line(result))
     else:
-        what = path or argument(arguments, "pattern|query") or ""
+        what = path or argument(arguments, "pattern|query") or arguments.strip().removesuffix("{}")
         happened.ran[f"{name} {what}".strip()] = key_line(result)
 
 

@@ -30,6 +30,7 @@ from labkit.compaction.base import (
 )
 from labkit.compaction.earlier import FULL_HEADING, summary_pair, take_earlier
 from labkit.compaction.extractive import extractive_summary
+from labkit.compaction.settings import check_numbers
 from labkit.compaction.snapshot import write_snapshot
 from labkit.compaction.summary import FULL_SECTIONS, Instructions
 from labkit.compaction.tool_stubs import ToolStubs, unread_from
@@ -121,8 +122,7 @@ class FullCompactor:
     focus: str = ""
 
     def __post_init__(self) -> None:
-        if self.limit < 0:
-            raise ValueError(f"limit is {self.limit}: a number of tokens cannot be negative")
+        check_numbers(self, "limit")
 
     def __call__(self, messages: list[Message]) -> Compaction:
         """The history as it is when it is small enough, else three messages and what is still unread."""
