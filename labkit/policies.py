@@ -67,13 +67,15 @@ def make_policy(
     if name == "off":
         return Policy(name, {}, None)
     if name == "count":
-        count = CountCompactor(limit or CountCompactor.threshold, summarise=summarise)
+        count = CountCompactor(CountCompactor.threshold if limit is None else limit, summarise=summarise)
         return Policy(name, {"after_turn": count}, count)
     if name == "safe-cut":
-        safe_cut = SafeCutCompactor(limit or SafeCutCompactor.limit, summarise=summarise)
+        safe_cut = SafeCutCompactor(SafeCutCompactor.limit if limit is None else limit, summarise=summarise)
         return Policy(name, {"before_request": safe_cut}, safe_cut)
     if name == "two-tier":
-        full = FullCompactor(limit or FullCompactor.limit, folder=folder, summarise=summarise)
+        full = FullCompactor(
+            FullCompactor.limit if limit is None else limit, folder=folder, summarise=summarise
+        )
         tiers = two_tiers(ToolStubs(), full)
         return Policy(name, {"after_input": tiers["after_input"], "after_tools": tiers["after_tools"]}, full)
     raise SetupError(f"There is no policy {name!r}.", f"The policies are: {', '.join(POLICIES)}.")

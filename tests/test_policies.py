@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from labkit.cli import cli
 from labkit.errors import SetupError
 from labkit.messages import assistant, system, tool_call, tool_result, user
-from labkit.policies import POLICIES, policy_hooks
+from labkit.policies import POLICIES, make_policy, policy_hooks
 from labkit.replay import replay
 
 
@@ -46,6 +46,12 @@ def test_each_policy_sends_less_than_none_does(name, tmp_path):
 
 def test_without_a_policy_nothing_changes():
     assert replay(long_session(), **policy_hooks("off")).sent == replay(long_session()).sent
+
+
+@pytest.mark.parametrize("name", ["count", "safe-cut", "two-tier"])
+def test_a_limit_of_nothing_is_not_taken_for_no_limit(name, tmp_path):
+    compactor = make_policy(name, 0, tmp_path).compactor
+    assert getattr(compactor, "threshold" if name == "count" else "limit") == 0
 
 
 def test_an_unknown_policy_is_answered_with_those_there_are():
