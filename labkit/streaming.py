@@ -19,8 +19,12 @@ from labkit.fragments import find_call, finished_call, joined
 from labkit.messages import Message, text_of
 
 CUT_SHORT = (
-    *("length", "content_filter"),
-    *("max_tokens", "model_length", "insufficient_system_resource", "abort"),
+    "length",
+    "content_filter",
+    "max_tokens",
+    "model_length",
+    "insufficient_system_resource",
+    "abort",
 )
 """Finish reasons of a reply that stopped before its end, in small letters; the first two are OpenAI's, the
 others mean the same elsewhere (https://docs.mistral.ai/api, https://docs.vllm.ai,
