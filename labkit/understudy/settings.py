@@ -1,6 +1,6 @@
 """The settings of a request beside its messages and tools: each of the right type and size, or refused.
 
-The words and codes are those of the real service. A setting that the understudy has no use for (temperature)
+The words and codes follow the real service's. A setting that the understudy has no use for (temperature)
 is checked like the others, so that a mistake shows here and not first at a service that costs money. A name
 that nobody knows is let through: other services have settings of their own.
 """
