@@ -3,15 +3,18 @@
 import pytest
 
 from labkit.compaction import extractive_summary
+from labkit.compaction.extractive import BLOCK_START
 from labkit.compaction.summary import (
     COUNT_SECTIONS,
     FULL_SECTIONS,
     SAFE_CUT_SECTIONS,
     Instructions,
+    render_history,
     summary_request,
 )
 from labkit.messages import assistant, tool_call, tool_result, user
 from labkit.tokens import shared_counter
+from labkit.vocabulary import load_encoding
 
 ARTICLE = "# The mill that waited\n\n" + "The pond mattered more than the wheel. " * 300
 
@@ -147,3 +150,14 @@ def test_a_request_that_is_not_ours_is_summarised_as_best_it_can():
 def test_arguments_cut_in_the_middle_still_name_their_path():
     text = summary(call("a", "write_file", "ok", path="big/out.md", content="word " * 4000))
     assert "- big/out.md: word" in text
+
+
+@pytest.mark.parametrize(
+    "said", ["Done.", "完成了!", "{...}", "/", "  ", "", "\n\n", "- one\n- two", "(an end)"]
+)
+def test_a_history_counts_as_the_sum_of_its_blocks(said):
+    history = render_history([user(said), *WORK, assistant(said), user("go on")])
+    blocks = BLOCK_START.split(history)
+    assert len(blocks) > len(WORK)
+    encoded = load_encoding().encode_ordinary
+    assert sum(len(encoded(block)) for block in blocks) == len(encoded(history))

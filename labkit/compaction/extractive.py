@@ -8,8 +8,9 @@ and the understudy's voice as a compressor. It is not a language model: what no 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
 
 from labkit.compaction.transcript import TITLE, Assignment, Happened, clip, read_assignment, read_history
 from labkit.messages import Message, assistant
@@ -60,7 +61,14 @@ DETAIL = ((400, 8), (240, 6), (150, 4), (100, 3), (60, 2), (40, 1))
 PLENTY = 50
 """Characters of history for each token allowed, from which on a summary is short enough as it is."""
 
-Items = dict[str, list[str]]
+BLOCK_START = re.compile(r"(?<=\n\n)(?=[a-z])")
+"""Where a history is counted in pieces, since the next summary may hold many of them again.
+
+No token reaches over an empty line to a letter, so the sum over the pieces is exact.
+"""
+
+Lines = dict[str, tuple[str, str]]
+"""The lines of a section, each with its head, by what may stand there only once: a path, or a quotation."""
 
 
 def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
@@ -83,25 +91,30 @@ def extractive_summary(messages: list[Message], max_tokens: int) -> Reply:
     count = shared_counter().text
     room, known = max_tokens, count(assignment.earlier)
     if len(assignment.history) < PLENTY * max_tokens and known + 60 < max_tokens:
-        room = max(1, min(room, known + max(60, count(assignment.history) // 2)))
+        new = sum(map(count, BLOCK_START.split(assignment.history)))
+        room = max(1, min(room, known + max(60, new // 2)))
     kinds = [kind_of(title) for title in assignment.titles or FALLBACK_TITLES]
     earlier = earlier_items(assignment.earlier, kinds)
-    text = ""
-    for characters, many in DETAIL:
-        text = written(assignment, happened, earlier, characters, many)
-        if count(text) <= room:
-            break
-    return Reply(assistant(fitted(text, room, count)), "stop")
+
+    @cache
+    def text(level: int) -> str:
+        return written(assignment, happened, earlier, *DETAIL[level])
+
+    # the richest that fits, else the poorest
+    level = bisect_left(range(len(DETAIL) - 1), True, key=lambda level: count(text(level)) <= room)
+    return Reply(assistant(fitted(text(level), room, count)), "stop")
 
 
-def written(assignment: Assignment, happened: Happened, earlier: Items, characters: int, many: int) -> str:
+def written(
+    assignment: Assignment, happened: Happened, earlier: dict[str, Lines], characters: int, many: int
+) -> str:
     """The summary in this much detail."""
     words = CHINESE if assignment.chinese else ENGLISH
     sections = []
     for title in assignment.titles or FALLBACK_TITLES:
         kind = kind_of(title)
-        new = list(items(kind, happened, words, characters, many))
-        lines = merged(earlier.get(kind, []), new, characters, many)
+        new = items(kind, happened, words, characters, many)
+        lines = thinned(earlier.get(kind, {}) | by_key(new), characters, many)
         lines = lines[-many:] if kind == "decided" else lines
         if lines:
             sections.append("\n".join([f"## {title}", *(f"- {line}" for line in lines)]))
@@ -115,10 +128,11 @@ def kind_of(title: str) -> str:
 
 def items(kind: str, happened: Happened, words: dict[str, str], characters: int, many: int) -> Iterator[str]:
     """What belongs into a section of this kind, as lines."""
-    asked, said = kept_requests(happened.asked, many), happened.said[-max(1, many // 2) :]
     if kind in ("goal", "facts", "state"):
+        asked = kept_requests(happened.asked, many)
         yield from (f"{words['asked']}: {clip(text, characters)}" for text in asked)
     if kind in ("facts", "state", "progress"):
+        said = happened.said[-max(1, many // 2) :]
         yield from (f"{words['said']}: {clip(text, characters)}" for text in said)
     if kind in ("state", "progress") and happened.asked and not happened.answered:
         yield f"{words['open']}: {clip(happened.asked[-1], characters)}"
@@ -163,9 +177,12 @@ def has_rule(text: str) -> bool:
     return RULE.search(text) is not None
 
 
-def earlier_items(summary: str, kinds: list[str]) -> Items:
-    """The lines of an earlier summary by kind; what stands under no known title goes to the first."""
-    found: Items = {}
+def earlier_items(summary: str, kinds: list[str]) -> dict[str, Lines]:
+    """The lines of an earlier summary by kind; what stands under no known title goes to the first.
+
+    What was open then is left out: it may be done now, and if it is not, it is among the new lines.
+    """
+    found: dict[str, list[str]] = {}
     kind = kinds[0]
     for line in summary.splitlines():
         title = TITLE.match(line)
@@ -174,17 +191,19 @@ def earlier_items(summary: str, kinds: list[str]) -> Items:
             kind = named if named in kinds else kinds[0]
         elif line.strip(" -*\t"):
             found.setdefault(kind, []).append(line.strip().removeprefix("- ").removeprefix("* "))
-    return found
+    return {
+        kind: by_key(line for line in lines if head_of(line) not in OPEN) for kind, lines in found.items()
+    }
 
 
-def merged(earlier: list[str], new: list[str], characters: int, many: int) -> list[str]:
-    """Old lines, then new ones; of two about one path only the newer. Talk is thinned, paths are not."""
-    # what was open then may be done now: if it is not, it is among the new lines
-    headed = [(head_of(line), line) for line in earlier]
-    still_true = [(head, line) for head, line in headed if head not in OPEN]
-    lines: dict[str, tuple[str, str]] = {}
-    for head, line in [*still_true, *((head_of(line), line) for line in new)]:
-        lines[line if head in TALK else head] = (head, line)
+def by_key(lines: Iterable[str]) -> Lines:
+    """The lines, of two about one path only the newer, in the place of the older."""
+    headed = ((head_of(line), line) for line in lines)
+    return {line if head in TALK else head: (head, line) for head, line in headed}
+
+
+def thinned(lines: Lines, characters: int, many: int) -> list[str]:
+    """The lines in this much detail: talk is thinned, paths are not."""
     asked = [line for head, line in lines.values() if head in ASKED]
     said = [line for head, line in lines.values() if head in SAID]
     dropped = {*asked, *said} - {*kept_requests(asked, many), *said[-max(1, many // 2) :]}

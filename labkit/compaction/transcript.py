@@ -9,10 +9,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from labkit.messages import Message, text_of
 
-FENCE = re.compile(r"(?ms)^<((?:history|earlier-summary)(?:-[0-9a-f]{8})?)>\n(.*?)\n?^</\1>$")
+FENCE = re.compile(r"(?m)^<((?:history|earlier-summary)(?:-[0-9a-f]{8})?)>\n((?:.*\n)*?)</\1>$")
 TITLE = re.compile(r"^#{1,4} +(.+?) *$", re.MULTILINE)
 BLOCK = re.compile(r"^(?!>)(?:(assistant calls|result of) )?(.+):\n((?:>.*\n?)+)", re.MULTILINE)
 FIELD = r'"(?:{names})"\s*:\s*"((?:[^"\\]|\\.)*)'
@@ -57,7 +58,7 @@ def read_assignment(messages: Sequence[Message]) -> Assignment:
     text = "\n\n".join(said)
     fences, outside, end = {}, [], 0
     for match in FENCE.finditer(text):
-        fences[match.group(1).partition("-")[0]] = match.group(2)
+        fences[match.group(1).partition("-")[0]] = match.group(2).removesuffix("\n")
         outside.append(text[end : match.start()])
         end = match.end()
     titles = TITLE.findall("".join([*outside, text[end:]]))
@@ -139,13 +140,13 @@ def first_line(text: str, most: int = 80) -> str:
     return ""
 
 
+@lru_cache(maxsize=1024)  # a session that is replayed again has the same results
 def key_line(result: str, most: int = 120) -> str:
     """The line of a result that tells how it went: the last one that names a failure or a success, else the
     last.
     """
-    lines = [line.strip() for line in result.splitlines() if line.strip()]
-    telling = [line for line in lines if KEY_LINE.search(line)]
-    return clip((telling or lines or ["no output"])[-1], most)
+    lines = [line.strip() for line in result.splitlines() if line.strip()] or ["no output"]
+    return clip(next((line for line in reversed(lines) if KEY_LINE.search(line)), lines[-1]), most)
 
 
 def clip(text: str, most: int) -> str:
