@@ -97,10 +97,11 @@ def room_for_summary(
     both go down, so that a summariser that keeps to this number is not asked in vain.
     """
     bare, shortest = framed(""), framed(SHORTEST)
-    exact = tokens_or_more_than(exact_tokens(bare) + MOST_ROOM, messages)
+    least = exact_tokens(bare)
+    exact = tokens_or_more_than(least + MOST_ROOM, messages)
     if exact <= exact_tokens(shortest):
         return 0
-    room = exact - exact_tokens(bare) - 1
+    room = exact - least - 1
     if measure is not exact_tokens:
         tokens = measure(messages)
         if tokens <= measure(shortest):

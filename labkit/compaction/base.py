@@ -15,7 +15,7 @@ from pathlib import Path
 from labkit.messages import Message, calls_of, function_of, system_length, text_of
 from labkit.streaming import Reply
 from labkit.token_ledger import HistoryLedger
-from labkit.tokens import MESSAGE_OVERHEAD, shared_counter
+from labkit.tokens import MESSAGE_OVERHEAD, REPLY_OVERHEAD, shared_counter
 
 Summariser = Callable[[list[Message], int], Reply]
 """Called with a request's messages and the most tokens the answer may have; any callable will do."""
@@ -47,8 +47,15 @@ Compactor = Callable[[list[Message]], Compaction]
 
 
 def exact_tokens(messages: Sequence[Message]) -> int:
-    """The exact count of a history, with what each message costs beside its text."""
-    return shared_counter().history(messages)
+    """The exact count of a history, with what each message costs beside its text.
+
+    A compactor asks for many short ones that it only tries. Those are added up; the counter's running total
+    stays with the long history.
+    """
+    counter = shared_counter()
+    if len(messages) < SHORT:
+        return REPLY_OVERHEAD + sum(map(counter.message, messages))
+    return counter.history(messages)
 
 
 def tokens_or_more_than(enough: int, messages: Sequence[Message]) -> int:
