@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 from labkit.compaction.base import Compaction, quarter_of_characters, unchanged
 from labkit.compaction.earlier import cut_middle
@@ -50,9 +51,9 @@ def stub_old_results(
     return stubbed
 
 
-def results_of(messages: Sequence[Message]) -> Iterator[int]:
+def results_of(messages: Sequence[Message]) -> list[int]:
     """The indices of the tool results."""
-    return (index for index, message in enumerate(messages) if message.get("role") == "tool")
+    return [index for index, message in enumerate(messages) if message.get("role") == "tool"]
 
 
 def length(message: Message) -> int:
@@ -92,10 +93,9 @@ class ToolStubs:
         before = self.measure(messages)
         if not stubs:
             return unchanged(messages, before, "no old tool result is long enough to be stubbed")
-        result = [
-            {**message, "content": stubs[index]} if index in stubs else message
-            for index, message in enumerate(messages)
-        ]
+        result = list(messages)
+        for index, stub in stubs.items():
+            result[index] = {**messages[index], "content": stub}
         after = self.measure(result)
         what = (
             "1 old tool result became a stub"
@@ -123,7 +123,7 @@ class ToolStubs:
             if index in stubbed or length(messages[index]) > max(self.min_chars, len(text))
         ]
         if self.batch_tokens:
-            old = set(batched(messages, long, self.keep_recent, self.batch_tokens))
+            old = set(batched(messages, long, stubbed, self.keep_recent, self.batch_tokens))
         else:
             old = set(long[: max(0, len(long) - self.keep_recent)])
         unread = unread_from(messages)
@@ -182,7 +182,7 @@ def argument_values(arguments: str) -> Iterable[str]:
 
 
 def batched(
-    messages: Sequence[Message], long: list[int], keep_recent: int, batch_tokens: int
+    messages: Sequence[Message], long: list[int], stubbed: set[int], keep_recent: int, batch_tokens: int
 ) -> Iterator[int]:
     """Those of the `long` results that stand in a full batch, walking from the oldest to the newest.
 
@@ -190,18 +190,17 @@ def batched(
     walk looks at nothing but the history, so a longer history gives the same batches and perhaps one more,
     whether or not the earlier stubs were kept.
     """
-    requests_before = rounds(messages)
-    requests = rounds([*messages, {}])[-1]
+    requests = requests_before(messages)
     batch: list[int] = []
     saved, first, flushed = 0, 0, -1
-    for place, index in enumerate(long[: max(0, len(long) - keep_recent)]):
+    settled = next((place for place, index in enumerate(long) if index not in stubbed), len(long))
+    pairs = zip(long, long[keep_recent:], strict=False)
+    for index, newer in islice(pairs, max(0, settled - 1), None):
         # It became old with the result `keep_recent` places on, and not before the model had read it.
-        became_old = requests_before[index] + 1
-        if keep_recent:
-            became_old = max(became_old, requests_before[long[place + keep_recent]])
-        if became_old > requests:
+        became_old = max(requests[index] + 1, requests[newer])
+        if became_old > requests[-1]:
             return  # not read yet, and so are all after it
-        if is_stub(messages[index]) or became_old == flushed:
+        if index in stubbed or became_old == flushed:
             flushed = became_old
             yield index
             continue
@@ -213,10 +212,9 @@ def batched(
             batch, saved, flushed = [], 0, became_old
 
 
-def rounds(messages: Sequence[Message]) -> list[int]:
-    """For each message, how many of the assistant's stand before it: the requests made until then."""
-    counts, said = [], 0
-    for message in messages:
-        counts.append(said)
-        said += message.get("role") == "assistant"
-    return counts
+def requests_before(messages: Sequence[Message]) -> list[int]:
+    """For each message, how many of the assistant's stand before it: the requests made until then.
+
+    One number more is at the end: all requests.
+    """
+    return list(accumulate([message.get("role") == "assistant" for message in messages], initial=0))
