@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from labkit.messages import Message, calls_of, exchanges, function_of, text_of
 from labkit.tokens import common_prefix
@@ -59,9 +60,15 @@ def paths_of(message: Message) -> Iterator[str]:
 
 
 def _path(call: Message) -> str:
+    arguments = function_of(call).get("arguments")
+    return _path_in(arguments) if isinstance(arguments, str) else ""
+
+
+@lru_cache(maxsize=256)  # where stubs come, a call is looked at in each of the next requests
+def _path_in(text: str) -> str:
     try:
-        arguments = json.loads(function_of(call).get("arguments") or "")
-    except (ValueError, TypeError):
+        arguments = json.loads(text)
+    except ValueError:
         return ""
     path = arguments.get("path") if isinstance(arguments, dict) else None
     return path.removeprefix("./") if isinstance(path, str) else ""
@@ -100,6 +107,5 @@ def _reads(messages: Sequence[Message], start: int) -> Iterator[tuple[int, str, 
     for exchange in exchanges(part):
         calls = calls_of(part[exchange.index])
         for call, place in zip(calls, exchange.results, strict=True):
-            path = _path(call)
-            if place is not None and path and function_of(call).get("name") in READERS:
+            if place is not None and function_of(call).get("name") in READERS and (path := _path(call)):
                 yield start + place, path, (str(call.get("id")), path)

@@ -146,13 +146,16 @@ def is_json_object(text: Any) -> bool:
     if not isinstance(text, str):
         return False
     try:
-        return isinstance(json.loads(text, parse_constant=_not_json), dict)
+        return isinstance(_JSON.decode(text), dict)
     except (ValueError, RecursionError):
         return False
 
 
 def _not_json(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_not_json)
 
 
 def _pairing_problems(messages: Sequence[Message], pairing: Pairing) -> Iterator[Problem]:
