@@ -34,14 +34,11 @@ class TextLedger:
             if known is None:
                 known = count(text)
             if len(text) <= self._half:
-                self._remember(text, known)
+                if len(text) > self._room:
+                    self._old, self._new, self._room = self._new, {}, self._half
+                self._new[text] = known
+                self._room -= len(text)
         return known
-
-    def _remember(self, text: str, count: int) -> None:
-        if len(text) > self._room:
-            self._old, self._new, self._room = self._new, {}, self._half
-        self._new[text] = count
-        self._room -= len(text)
 
 
 class HistoryLedger:
@@ -89,28 +86,26 @@ class HistoryLedger:
 
     def _unchanged(self, messages: list[Message]) -> int:
         """How many messages from the start are as they were counted."""
-        seen, values = self._seen, self._values
-        known = min(len(values), len(messages))
+        seen, values, asked = self._seen, self._values, len(messages)
+        known = min(len(values), asked)
         seen[known:] = messages[known:]
         if seen == messages:  # quick: Python compares objects by identity first
-            start = 0 if self._due(known, len(messages)) else known - self.NEWEST
+            start = known - self.NEWEST
+            if known <= self.SHORT or asked <= self._asked or known >= self._compared * 9 / 8:
+                start, self._compared = 0, known
             if messages[start:known] == values[start:known]:
                 return known
         seen[:] = messages
         return next((i for i in range(known) if messages[i] != values[i]), known)
 
-    def _due(self, known: int, asked: int) -> bool:
-        """Whether all `known` messages are to be compared by value, now that `asked` are asked for."""
-        due = known <= self.SHORT or asked <= self._asked or known >= self._compared * 9 / 8
-        if due:
-            self._compared = known
-        return due
+
+def _copy(message: Message) -> Message:
+    """A copy that an edit in place leaves as it is. The texts in it are shared."""
+    flat = isinstance(message.get("content"), str) and "tool_calls" not in message
+    return message.copy() if flat else _deep_copy(message)
 
 
-def _copy(value: Any) -> Any:
-    """A copy of the containers; the texts in them are shared."""
-    if isinstance(value, str):
-        return value
+def _deep_copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: part if isinstance(part, str) else _copy(part) for key, part in value.items()}
-    return [_copy(part) for part in value] if isinstance(value, list) else value
+        return {key: part if isinstance(part, str) else _deep_copy(part) for key, part in value.items()}
+    return [_deep_copy(part) for part in value] if isinstance(value, list) else value
