@@ -159,7 +159,8 @@ class TokenCounter:
     def _encode(self, text: str) -> int:
         """Tokens of a text seen for the first time. Of a list, such as a summary, some lines may be known."""
         if SHORTEST_LIST <= len(text) <= LONGEST_LIST and text.find("\n- ", 0, LIST_START) >= 0:
-            return sum(map(self.text, _LIST_ITEM.split(text)))
+            *items, last = _LIST_ITEM.split(text)
+            return sum(self.text(f"{item}\n") for item in items) + self.text(last)
         if len(text) < LONGEST_BLANK:
             return len(self._encoding.encode_ordinary(text))
         return sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text))
@@ -193,8 +194,9 @@ def _image_tokens(part: Any) -> int:
 
 
 SHORTEST_LIST, LONGEST_LIST, LIST_START = 500, 20_000, 200
-_LIST_ITEM = re.compile(r"(?<=\n)(?=- |## )")
-"""Where a list, such as a summary, is counted in pieces: it grows by a line, and the others are known.
+_LIST_ITEM = re.compile(r"\n(?=- |## )")
+"""The line break at which a list, such as a summary, is cut for counting: it grows by a line, and the others
+are known.
 
 No token reaches over a line break to a hyphen or a hash: the tokenizer's own pattern divides the text there.
 So the sum over the pieces is exact.
