@@ -269,6 +269,20 @@ def test_the_ledger_names_every_file_and_command_whatever_the_summariser_says():
     assert ledger.index("read b.md") < ledger.index("read a.md")  # the newest last
 
 
+def test_a_ledger_without_room_for_all_keeps_the_newest_lines_whole_and_counts_the_others():
+    compactor, history = LedgerCompactor(limit=1200, summarise=Scripted()), [HEAD, user("go")]
+    for count in (60, 120, 180):
+        names = [f"deep/{number}/{'x' * 40}" for number in range(count - 60, count)]
+        history += [part for name in names for part in reading(name)]
+        history = compactor([*history, assistant("ok"), user("on")]).messages
+        left_out, *lines = history[1]["content"].partition(LEDGER_HEADING)[2].strip().splitlines()
+        shown = lines[: lines.index("")] if "" in lines else lines
+        entries = [line for line in shown if line.startswith("- read ")]
+        assert 0 < len(entries) < 60
+        assert entries == [f"- read {name}.md" for name in names][-len(entries) :]
+        assert left_out == f"- (left out: {count - len(entries)} older lines)"
+
+
 def test_what_the_ledger_compactor_leaves_fits_into_its_budget():
 
     def as_long_as_it_may_be(messages, max_tokens):

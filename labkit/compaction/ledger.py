@@ -6,15 +6,16 @@ themselves. A model writes only the rest. Everything is counted exactly and fits
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from labkit.compaction.asking import LEAST_SUMMARY, NOTHING_NEW, ask_summary, fitted, room_for_summary
 from labkit.compaction.base import Compaction, Summariser, commit, exact_tokens, unchanged, with_floor
 from labkit.compaction.earlier import (
     SAFE_CUT_HEADING,
     Earlier,
-    cut_middle,
     take_earlier,
     user_words,
     with_words,
@@ -40,6 +41,7 @@ LEDGER_SECTIONS = Instructions(
     max_tokens=1000,
     length="as short as it can be, and never more than 400 words",
 )
+LEFT_OUT = re.compile(r"- \(left out: (\d+) older lines\)")
 LEAST_WORDS = 400
 """Characters that the user's own words are given, however small the budget."""
 
@@ -121,7 +123,7 @@ def words_within(earlier: Earlier, tokens: int) -> str:
 def ledger_of(earlier: str, messages: Sequence[Message], most: int) -> str:
     """The ledger carried on: a line for each file changed, file read and command run, the newest last.
 
-    At most `most` characters; where it does not fit, the middle goes.
+    At most `most` characters: where it does not fit, the oldest lines go, and are counted.
     """
     rendered = summary_request(messages, LEDGER_SECTIONS)
     happened = read_history(read_assignment(rendered).history)
@@ -132,7 +134,23 @@ def ledger_of(earlier: str, messages: Sequence[Message], most: int) -> str:
             lines.pop(head, None)
             lines[head] = f"{head}: {gist}" if gist and label != "read" else head
     kept = [line for line in carried if not lines.keys() & heads_of(line)]
-    return cut_middle(sendable("\n".join([*kept, *lines.values()])), most, "\n- ...\n")
+    return newest_lines(sendable("\n".join([*kept, *lines.values()])).split("\n"), most)
+
+
+def newest_lines(lines: list[str], most: int) -> str:
+    """The lines in at most `most` characters: the newest, whole, below one that counts those left out.
+
+    >>> newest_lines(["- (left out: 2 older lines)", "- read a.md", "- read b.md", "- read c.md"], 40)
+    '- (left out: 4 older lines)\\n- read c.md'
+    """
+    before = LEFT_OUT.fullmatch(lines[0])
+    gone, lines = (int(before[1]), lines[1:]) if before else (0, lines)
+    if not gone and len("\n".join(lines)) <= most:
+        return "\n".join(lines)
+    room = most - len(f"- (left out: {gone + len(lines)} older lines)")
+    sizes = accumulate(len(line) + 1 for line in reversed(lines))
+    left_out = len(lines) - sum(size <= room for size in sizes)
+    return "\n".join([f"- (left out: {gone + left_out} older lines)", *lines[left_out:]])
 
 
 def heads_of(line: str) -> set[str]:
