@@ -113,6 +113,19 @@ def test_a_file_of_a_later_version_with_more_in_it_is_read() -> None:
     assert progress.record_of("1.1").passed
 
 
+def test_what_a_later_version_wrote_stays_in_the_file() -> None:
+    progress.change("1.1", passed)
+    data = json.loads(state_file().read_text(encoding="utf-8"))
+    data |= {"version": 2, "streak": [1, 2]}
+    data["exercises"]["1.1"]["mood"] = "good"
+    state_file().write_text(json.dumps(data), encoding="utf-8")
+    progress.change("1.1", lambda record: replace(record, hints=1))
+    progress.change("1.2", passed)
+    progress.forget(["1.2"])
+    data["exercises"]["1.1"]["hints"] = 1
+    assert json.loads(state_file().read_text(encoding="utf-8")) == data
+
+
 def test_forgetting_leaves_the_others() -> None:
     progress.change("1.1", passed)
     progress.change("1.2", passed)

@@ -2,6 +2,7 @@
 
 One JSON file in the learner's folder, one record for each exercise. It is written whole and swapped in, and
 read again before each change, under a lock file. A file that cannot be read is put aside, never overwritten.
+What a later version of labkit wrote into it stays in it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def read() -> tuple[dict[str, Record], str]:
     """All records by exercise id, and a sentence when the file could not be read ("" when all is well)."""
     path = find_workspace() / STATE_FOLDER / STATE_NAME
     try:
-        return _parse(path.read_text(encoding="utf-8")), ""
+        return _records(_parse(path.read_text(encoding="utf-8"))), ""
     except FileNotFoundError:
         return {}, ""
     except (OSError, ValueError):
@@ -93,33 +94,46 @@ def _update(how: Callable[[dict[str, Record]], dict[str, Record]]) -> str:
     try:
         path = state_file()
         with _lock(path.with_suffix(".lock")):
-            records, note = _load(path)
-            _write(path, how(records))
+            data, note = _load(path)
+            _write(path, _changed(data, how(_records(data))))
         return note
     except OSError as error:
         return f"Your progress could not be saved ({error.strerror or error}); `labkit doctor` says more."
 
 
-def _load(path: Path) -> tuple[dict[str, Record], str]:
+def _load(path: Path) -> tuple[dict[str, Any], str]:
+    new: dict[str, Any] = {"version": _VERSION, "exercises": {}}
     try:
         return _parse(path.read_text(encoding="utf-8")), ""
     except FileNotFoundError:
-        return {}, ""
+        return new, ""
     except ValueError:
         aside = _free_name(path.with_suffix(".damaged.json"))
         path.replace(aside)
         return (
-            {},
+            new,
             f"The file with your progress was damaged. It is kept as {aside.name}; counting starts anew.",
         )
 
 
-def _parse(text: str) -> dict[str, Record]:
-    """The records in a file's text; ValueError when it is not what `_write` writes."""
+def _parse(text: str) -> dict[str, Any]:
+    """What a file's text holds; ValueError when it is not what `_write` writes."""
     data = json.loads(text)
     if not isinstance(data, dict) or not isinstance(data.get("exercises"), dict):
         raise ValueError("not a progress file")
+    _records(data)
+    return data
+
+
+def _records(data: dict[str, Any]) -> dict[str, Record]:
     return {str(key): _record(value) for key, value in data["exercises"].items()}
+
+
+def _changed(data: dict[str, Any], records: dict[str, Record]) -> dict[str, Any]:
+    """What the file is to hold. What a later version put there, and its number, are not ours to drop."""
+    before = data["exercises"]
+    exercises = {key: {**before.get(key, {}), **asdict(records[key])} for key in sorted(records)}
+    return {**data, "exercises": exercises}
 
 
 def _record(value: Any) -> Record:
@@ -132,8 +146,7 @@ def _record(value: Any) -> Record:
     return Record(**known)
 
 
-def _write(path: Path, records: dict[str, Record]) -> None:
-    data = {"version": _VERSION, "exercises": {key: asdict(records[key]) for key in sorted(records)}}
+def _write(path: Path, data: dict[str, Any]) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".progress-", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
