@@ -104,24 +104,28 @@ def in_notebook() -> bool:
 class Narrator:
     """Prints an agent's run step by step: `Agent(..., on_event=Narrator())`.
 
-    Streamed text is shown as it comes, whole. Other long texts are shown by their start, `width` characters
-    of them.
+    Streamed text is shown as it comes, whole, below its request's number; the service counts the tokens at
+    the end of a stream, so there they stand below the text. Other long texts are shown by their start,
+    `width` characters of them.
     """
 
     def __init__(self, width: int = 68) -> None:
         self._width = width
         self._live: LiveText | None = None
         self._streamed = False
+        self._request = 0
 
     def __call__(self, event: Event) -> None:
         if event.kind in ("request", "broken"):
             self._stop_live()
             self._streamed = False
+            self._request = event.request_number
         elif event.kind == "text":
             self._show(event.text)
         elif event.kind == "recorded" and event.request:
             self._stop_live()
-            print(f"request {event.request.index}: {event.request.tokens:,} tokens sent")
+            head = "  " if self._streamed else f"request {event.request.index}: "
+            print(f"{head}{event.request.tokens:,} tokens sent")
         elif event.kind == "reply" and event.message:
             self._reply(event)
         elif event.kind == "tool_result":
@@ -131,6 +135,7 @@ class Narrator:
 
     def _show(self, piece: str) -> None:
         if self._live is None:
+            print(f"request {self._request}, streamed:")
             self._live, self._streamed = LiveText(), True
         self._live(piece)
 
@@ -140,10 +145,10 @@ class Narrator:
             self._live = None
 
     def _reply(self, event: Event) -> None:
-        if event.text:
-            shown = "as streamed above" if self._streamed else self._start_of(event.text)
-            print(f"  answers: {shown}")
-        for call in calls_of(event.message or {}):
+        calls = calls_of(event.message or {})
+        if event.text and not self._streamed:
+            print(f"  {'says' if calls else 'answers'}: {self._start_of(event.text)}")
+        for call in calls:
             print(f"  calls: {call['function']['name']}({self._start_of(call['function']['arguments'])})")
 
     def _start_of(self, text: str) -> str:

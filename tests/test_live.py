@@ -107,7 +107,7 @@ def test_a_run_is_told_step_by_step(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert told(capsys, *events) == [
         "request 1: 1,234 tokens sent",
-        "  answers: I look.",
+        "  says: I look.",
         '  calls: read_file({"path": "a.md"})',
         "  result: Seven.",
     ]
@@ -122,17 +122,19 @@ def test_streamed_text_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None
         Event("reply", message=assistant("Seven bridges."), text="Seven bridges."),
     ]
     assert told(capsys, *events) == [
+        "request 1, streamed:",
         "Seven bridges.",
-        "request 1: 1,234 tokens sent",
-        "  answers: as streamed above",
+        "  1,234 tokens sent",
     ]
 
 
 def test_after_a_stream_that_broke_off_the_next_request_starts_on_a_new_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    events = [Event("text", text="I wi"), Event("request", request_number=1), Event("text", text="Seven.")]
-    assert told(capsys, *events, recorded())[:2] == ["I wi", "Seven."]
+    first, again = (Event("request", request_number=number) for number in (1, 1))
+    events = [first, Event("text", text="I wi"), again, Event("text", text="Seven."), recorded()]
+    head = "request 1, streamed:"
+    assert told(capsys, *events) == [head, "I wi", head, "Seven.", "  1,234 tokens sent"]
 
 
 def test_a_long_text_is_shown_by_its_start_and_its_length(capsys: pytest.CaptureFixture[str]) -> None:

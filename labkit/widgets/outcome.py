@@ -50,7 +50,7 @@ class Outcome:
         request = self.requests[number - 1]
         if not request.compaction:
             return Strip(request.messages, limit, cuts=True, title=f"Request {number}")
-        title = f"Request {number}: {request.compaction.reason}"
+        title = f"Request {number}: {request.compaction.reason}{_said_since(request)}"
         return Strip(request.messages, limit, cuts=True, before=self._before(number), title=title)
 
     def _before(self, number: int) -> list[Message]:
@@ -71,6 +71,17 @@ class Outcome:
             "requests with a compaction just before": len(self.compactions),
             "files come back to when their text was gone": self.re_reads,
         }
+
+
+def _said_since(request: RequestRecord) -> str:
+    """What was said between the compaction and the request, in words: both rows of the strip hold it too."""
+    shorter = request.compaction.messages if request.compaction else request.messages
+    since = request.messages[len(shorter) :]
+    if not since:
+        return ""
+    if [message["role"] for message in since] == ["user"]:
+        return "; then the user's message came"
+    return f"; then came {len(since)} more" if len(since) > 1 else "; then came 1 more message"
 
 
 class Session:
