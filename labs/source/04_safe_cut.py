@@ -734,8 +734,9 @@ for task in SESSION:
 # each move: with the mouse, or with Tab and the arrow keys. A replay asks no model, so it cannot go in
 # circles as the agent did, but it counts everything.
 #
-# Move **limit** from right to left. Fewer and fewer tokens are sent. And how many of them are *fresh*? More
-# and more: each compaction changes the beginning of the history, and what was cached of it is worth nothing.
+# Move **limit** from right to left, down to about 2,000. Fewer and fewer tokens are sent. And how many of
+# them are *fresh*? More and more: each compaction changes the beginning of the history, and what was cached
+# of it is worth nothing.
 # Below the size of the largest message, some requests stay over the limit whatever you do.
 
 # %%
