@@ -214,7 +214,7 @@ class PlaygroundTools:
         """A file's bytes; None when it cannot be read, is no text, or is more than may still be read."""
         try:
             data = self._folder.read(parts, min(MAX_FILE_BYTES, budget))
-        except ToolError:
+        except ToolError:  # the search counts it among what it has passed over
             return None
         return None if b"\0" in data else data
 

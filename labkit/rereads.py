@@ -68,7 +68,7 @@ def _path(call: Message) -> str:
 def _path_in(text: str) -> str:
     try:
         arguments = json.loads(text)
-    except ValueError:
+    except ValueError:  # arguments that are no JSON read no file
         return ""
     path = arguments.get("path") if isinstance(arguments, dict) else None
     return path.removeprefix("./") if isinstance(path, str) else ""

@@ -98,7 +98,7 @@ def _parameter_schema(
 def _is_json(value: Any) -> bool:
     try:
         json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # the answer: JSON cannot hold it
         return False
     return value is not None
 

@@ -189,7 +189,7 @@ def _back_up(copy: Path) -> Path | None:
         try:
             with backup.open("xb") as file:
                 file.write(copy.read_bytes())
-        except FileExistsError:
+        except FileExistsError:  # a backup of the same second; it stays
             continue
         return backup
     raise NotebookError(f"No free name for a backup in {folder}.", "Move the old backups away.")

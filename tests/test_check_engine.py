@@ -233,7 +233,7 @@ def test_code_that_catches_everything_is_stopped_too() -> None:
         while True:
             try:  # noqa: SIM105  (the bare except is the case)
                 threading.Event().wait(60)
-            except:  # noqa: E722
+            except:  # noqa: E722  (the bare except is the case)
                 pass
 
     def polite(messages, chars_per_token=2):
@@ -258,7 +258,7 @@ def test_away_from_the_main_thread_an_endless_loop_is_stopped_too_and_no_thread_
         while True:
             try:  # noqa: SIM105  (the bare except is the case)
                 threading.Event().wait(0.01)
-            except:  # noqa: E722
+            except:  # noqa: E722  (the bare except is the case)
                 pass
 
     kinds: list[str] = []
@@ -271,7 +271,7 @@ def test_away_from_the_main_thread_an_endless_loop_is_stopped_too_and_no_thread_
 
 
 def test_a_timer_that_somebody_else_set_goes_on() -> None:
-    signal = pytest.importorskip("signal")
+    signal = pytest.importorskip("signal")  # no timers without it
     if not hasattr(signal, "setitimer"):
         return  # Windows has no such timer to disturb
     before = signal.setitimer(signal.ITIMER_REAL, 100)

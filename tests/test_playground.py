@@ -276,7 +276,7 @@ def test_writing_keeps_the_files_mode_and_respects_read_only(root, toolbox):
 
 @posix_only
 def test_a_write_for_which_there_is_no_room_leaves_the_old_file_whole(root, toolbox):
-    resource = pytest.importorskip("resource")
+    resource = pytest.importorskip("resource")  # limits of a process are POSIX only
     (root / "a.txt").write_text("old", encoding="utf-8")
     most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))

@@ -56,7 +56,7 @@ def serving(answers: list[bytes]) -> tuple[str, threading.Event]:
     listener.settimeout(LONG)
 
     def serve() -> None:
-        with listener, suppress(OSError):
+        with listener, suppress(OSError):  # closed under it: that ends the service
             while True:
                 connection, _ = listener.accept()
                 with connection:

@@ -74,7 +74,7 @@ def _lines() -> Iterator[str]:
             yield read().strip()
         except KeyboardInterrupt:
             click.echo("(/quit or Ctrl-D ends the chat)")
-        except EOFError:
+        except EOFError:  # Ctrl-D: the way to end it
             return
 
 

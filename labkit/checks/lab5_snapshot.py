@@ -106,7 +106,7 @@ def not_json(lines: list[str]) -> tuple[str, str, str]:
 def is_json(line: str) -> bool:
     try:
         json.loads(line)
-    except ValueError:
+    except ValueError:  # the answer: it is none
         return False
     return True
 

@@ -179,7 +179,7 @@ def _lock(path: Path) -> Iterator[None]:
         except FileExistsError:
             if time.monotonic() > give_up:
                 raise
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # it was given back just now; the next round sees
                 if time.time() - path.stat().st_mtime > _LOCK_SECONDS:
                     path.unlink(missing_ok=True)
             time.sleep(0.01)

@@ -93,15 +93,15 @@ def end(running: Running) -> None:
     process = running.process
     if running.control is not None:
         os.close(running.control)  # the supervisor now ends its children, and then itself
-        with suppress(subprocess.TimeoutExpired):
+        with suppress(subprocess.TimeoutExpired):  # then it is killed below
             process.wait(GRACE)
     below = _descendants(process) if process.poll() is None else []
     _end_group(process)
     for each in below:
-        with suppress(psutil.Error):
+        with suppress(psutil.Error):  # it has ended by itself
             each.kill()
     _end_stragglers(running.mark, quiet_rounds=3 if running.control is None else 1)
-    with suppress(subprocess.TimeoutExpired):
+    with suppress(subprocess.TimeoutExpired):  # killed, and held by the system: there is no more to do
         process.wait(GRACE)
 
 
@@ -117,7 +117,7 @@ def _end_stragglers(mark: str, quiet_rounds: int) -> None:
 def _descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     try:
         return list(psutil.Process(process.pid).children(recursive=True))
-    except psutil.Error:
+    except psutil.Error:  # it has ended meanwhile, so it has none
         return []
 
 
@@ -143,7 +143,7 @@ def _end_marked(mark: str) -> int:
 
 def _wait_until_dead(process: psutil.Process) -> None:
     """Until it has gone, or only waits to be collected by its parent (which is not us); a second at most."""
-    with suppress(psutil.Error):
+    with suppress(psutil.Error):  # gone, which is what is waited for
         for _ in range(200):
             if process.status() == psutil.STATUS_ZOMBIE:
                 return

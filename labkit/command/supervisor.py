@@ -76,7 +76,7 @@ def _reap() -> None:
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue
-    except ChildProcessError:
+    except ChildProcessError:  # no child is left
         return
 
 

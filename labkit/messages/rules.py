@@ -147,7 +147,7 @@ def is_json_object(text: Any) -> bool:
         return False
     try:
         return isinstance(_JSON.decode(text), dict)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # the answer: no JSON, or nested too deep to be read
         return False
 
 

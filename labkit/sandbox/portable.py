@@ -37,7 +37,7 @@ class PortableFolder:
         except OSError as error:
             raise _told(parts, error) from error
         self._still_inside(path, parts)
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # taken away since it was opened: what was read was inside
             if not os.path.samestat(opened, path.lstat()):
                 raise refusal(parts, "link", "file")
         if len(data) > max_bytes:
@@ -62,7 +62,7 @@ class PortableFolder:
         except OSError as error:
             raise _told(parts, error) from error
         finally:
-            with suppress(OSError):
+            with suppress(OSError):  # a draft that stays must not hide what went wrong before
                 draft.unlink(missing_ok=True)
         return found is not None
 
@@ -112,7 +112,7 @@ def _told(parts: Sequence[str], error: OSError) -> ToolError:
 def _lstat(path: Path) -> os.stat_result | None:
     try:
         return path.lstat()
-    except FileNotFoundError:
+    except FileNotFoundError:  # an answer, not a failure: nothing is there
         return None
     except OSError as error:
         raise ToolError(f"{path.name}: {error.strerror or error}.", "Try another path.") from error

@@ -73,7 +73,7 @@ class PosixFolder:
                 # Replaces the name itself: if it has become a link by now, the link goes, not its target.
                 os.replace(draft, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
-                with suppress(FileNotFoundError):
+                with suppress(FileNotFoundError):  # the draft has taken its place already
                     os.unlink(draft, dir_fd=folder)
                 raise
         return found is not None
@@ -95,6 +95,7 @@ class PosixFolder:
         try:
             for depth, name in enumerate(parts, 1):
                 if make:
+                    # A folder that is there already is as good as a new one.
                     with suppress(FileExistsError), _told(parts[:depth]):
                         os.mkdir(name, dir_fd=folder)
                 below = _step(folder, name, parts[:depth])
@@ -140,7 +141,7 @@ def _told(parts: Sequence[str]) -> Iterator[None]:
 def _lstat(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
+    except FileNotFoundError:  # an answer, not a failure: nothing is there
         return None
     except OSError as error:
         raise ToolError(f"{name}: {error.strerror}.", "Try another path.") from error
